@@ -1,198 +1,21 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Drives the window through its accessibility tree, by role and name, as a person with a screen reader would."""
+"""The window of a tape: its transport, lists, pages and keys; the start page."""
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
-import time
 
 import display
 
 display.ensure()
 
-try:
-    import pyatspi
-except ImportError:
-    print("needs python3-pyatspi")
-    sys.exit(display.SKIPPED)
+from window_case import Window, pyatspi
+from window_rows import go_to_row, texts_of
+from window_tapes import MAKE_TAPE, OUTPUT, TAPEDECK, node_name, read_events, tapedeck
 
-TAPEDECK = os.environ["TAPEDECK"]
-MAKE_TAPE = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests" / "make_tape"
-OUTPUT = pathlib.Path(os.environ["TEST_OUTPUT"]) / "window"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-THIN_SPACE = "\u202f"
-KEYS = {"Right": 0xFF53, "Left": 0xFF51, "Down": 0xFF54, "Up": 0xFF52, "End": 0xFF57, "space": 0x20, "Home": 0xFF50, "Tab": 0xFF09, "Return": 0xFF0D, "braceleft": 0x7B,
-        "braceright": 0x7D, "Page_Up": 0xFF55, "Page_Down": 0xFF56, "F1": 0xFFBE, "F5": 0xFFC2, "F9": 0xFFC6, "comma": 0x2C, "period": 0x2E, "question": 0x3F, "Escape": 0xFF1B}
-NOTICE_DEPTH = 8
-MODIFIER_CODES = {"Shift": 50, "Control": 37, "Alt": 64}  # of the keyboard that Xvfb has
-
-
-def tapedeck(*arguments, status=0):
-    done = subprocess.run([TAPEDECK, *map(str, arguments)], capture_output=True, text=True)
-    assert done.returncode == status, (arguments, done)
-    return done.stdout
-
-
-def read_events(tape):
-    return [json.loads(line) for line in tapedeck("events", "--json", tape).splitlines()]
-
-
-def node_name(events, node):
-    new = next(e for e in events if e["event"] == "node_new" and e["node"] == node)
-    return f"{new['name']} #{node}"
-
-
-class Window:
-    """A running `tapedeck open`, found on the accessibility bus by its process."""
-
-    SLIDER = "Event position"  # in the window's language
-    SCREEN = {}                # variables that say where windows open; {}: under X
-    near = focus_near = None   # around what was found last: walking the whole tree over the bus is slow
-
-    def __init__(self, *arguments, stderr=None):
-        self.process = subprocess.Popen([TAPEDECK, "open", *map(str, arguments)], stderr=stderr, env=self.environment())
-        self.known = {}
-        self.application = display.wait_for("the window on the accessibility bus", self.find_application)
-
-    def environment(self):
-        return dict(os.environ, G_DEBUG="fatal-criticals", **self.SCREEN)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *failure):
-        self.process.terminate()
-        self.process.wait(120)
-
-    def find_application(self):
-        assert self.process.poll() is None, "the window is gone"
-        for application in pyatspi.Registry.getDesktop(0):
-            if application and application.get_process_id() == self.process.pid:
-                return application
-        return None
-
-    def find(self, role, name):
-        def matches(widget):
-            return widget.getRoleName() == role and (name(widget.name) if callable(name) else widget.name == name)
-
-        def look():
-            return (self.near and display.find_below(self.near, matches)) or display.find_below(self.application, matches)
-
-        found = display.wait_for(f"{role} '{name}'", look)
-        self.near = display.calmly(lambda: found.parent.parent.parent)
-        return found
-
-    def control(self, role, name):
-        """A widget that stays."""
-        if name not in self.known:
-            self.known[name] = self.find(role, name)
-        return self.known[name]
-
-    def press(self, name):
-        self.control("push button", name).queryAction().doAction(0)
-
-    def place_of(self, find_widget):
-        """Where a widget is in the window, as soon as it has room and rests there: other parts may still take theirs."""
-        seen = []
-
-        def rests():
-            box = find_widget().queryComponent().getExtents(pyatspi.WINDOW_COORDS)
-            seen.append((box.x, box.y, box.width, box.height))
-            return box if box.width and box.height and seen[-3:] == [seen[-1]] * 3 else None
-
-        return display.wait_for("the widget to rest", rests)
-
-    def click(self, role, name):
-        box = self.place_of(lambda: self.find(role, name))
-        pyatspi.Registry.generateMouseEvent(box.x + box.width // 2, box.y + box.height // 2, "b1c")
-
-    def show_each_event(self):
-        """The second page of the pane Findings."""
-        self.click("page tab", "Each Event")
-
-    def read(self, text):
-        """Waits until a label says this."""
-        return self.find("label", text)
-
-    def says_notice(self, text):
-        """A notice stays for seconds alone: it is near the root, and walking the whole tree takes longer."""
-        assert self.process.poll() is None, "the window is gone"
-        level = [self.application]
-        try:
-            for _ in range(NOTICE_DEPTH):
-                level = [child for widget in level for child in widget if child]
-                if any(widget.name.startswith(text) for widget in level):
-                    return True
-        except Exception:  # the tree changed while we walked over it
-            return False
-        return False
-
-    def read_notice(self, text):
-        display.wait_for(f"the notice '{text}'", lambda: self.says_notice(text))
-
-    def key(self, name, modifier=None):
-        """Presses a key as the keyboard would; a modifier is held meanwhile."""
-        generate = pyatspi.Registry.generateKeyboardEvent
-        if modifier:
-            generate(MODIFIER_CODES[modifier], None, pyatspi.KEY_PRESS)
-        generate(KEYS.get(name) or ord(name), None, pyatspi.KEY_SYM)
-        if modifier:
-            generate(MODIFIER_CODES[modifier], None, pyatspi.KEY_RELEASE)
-
-    def focused(self):
-        for root in (self.focus_near, self.application):
-            found = root and display.find_below(root, lambda w: w.getState().contains(pyatspi.STATE_FOCUSED))
-            if found:
-                self.focus_near = display.calmly(lambda: found.parent)
-                return found
-        return None
-
-    def moves_focus(self, key):
-        """Presses a key, and waits until it has moved the focus; False if it does not. A busy window takes its time."""
-        before, deadline = self.focused(), time.monotonic() + 3
-        self.key(key)
-        while time.monotonic() < deadline:
-            if (now := self.focused()) and now != before:
-                return True
-            time.sleep(0.05)
-        return False
-
-    def focus_by(self, key, is_wanted):
-        """Presses a key until the focus is on a widget that is wanted, at most 40 times."""
-        focused = self.focused()
-        for _ in range(40):
-            if focused and is_wanted(focused):
-                return focused
-            self.key(key)
-            focused = display.wait_for("the focus to move", lambda: (now := self.focused()) != focused and now)
-        raise AssertionError(f"{key} never came there")
-
-    def selected_row(self):
-        """The number of the event that is selected in a list."""
-        row = display.find_below(self.application, lambda w: w.getRoleName() == "list item" and
-                                 w.getState().contains(pyatspi.STATE_SELECTED))
-        label = row and display.find_below(row, lambda w: w.getRoleName() == "label" and w.name.isdigit())
-        return label and label.name
-
-    def position(self):
-        try:
-            return int(self.control("slider", self.SLIDER).queryValue().currentValue)
-        except NotImplementedError:  # the bus did not answer in time
-            assert self.process.poll() is None, "the window is gone"
-            return None
-
-    def drag_to(self, position):
-        self.control("slider", self.SLIDER).queryValue().currentValue = position
-
-    def wait_for_position(self, position):
-        display.wait_for(f"position {position}", lambda: self.position() == position)
-
-    def read_position(self, seq):
-        """The label of the transport says which event was reached."""
-        digits = f"{seq:,}".replace(",", THIN_SPACE)
-        return self.read(lambda text: text.startswith(f"event {digits} of "))
 
 
 def test_nan_example(tape):
@@ -228,7 +51,7 @@ def test_nan_example(tape):
         window.read(node_name(events, nan["node"]))
         window.read(lambda text: text.startswith("NaN, in the sum inside the input buffer"))
         graph = window.find("image", "Backward graph")
-        display.wait_for("the canvas to tell its selection",
+        window.wait_for("the canvas to tell its selection",
                          lambda: node_name(events, nan["node"]) in graph.description)
 
         window.press("Go to the start")
@@ -304,24 +127,24 @@ def test_list_under_pointer(folder):
             for position in (length, length // 2, 1):
                 window.drag_to(position)
                 window.wait_for_position(position)
-                display.wait_for("the row of the position", lambda: window.selected_row() == str(position - 1))
+                window.wait_for("the row of the position", lambda: window.selected_row() == str(position - 1))
                 for move in (y, y + 40):
-                    pyatspi.Registry.generateMouseEvent(x, move, "abs")
-                    time.sleep(0.1)
+                    window.point_at(x, move)
                 assert window.selected_row() == str(position - 1)
-        pyatspi.Registry.generateMouseEvent(x, points[-1], "b1c")
-        display.wait_for("the event that was clicked", lambda: window.position() > 1)
-        display.wait_for("its row selected", lambda: window.selected_row() == str(window.position() - 1))
+        window.click_at(x, points[-1])
+        window.wait_for("the event that was clicked", lambda: window.position() > 1)
+        window.wait_for("its row selected", lambda: window.selected_row() == str(window.position() - 1))
 
 
 def test_messages(tape):
     """Messages may follow each other faster than they appear."""
     with Window(tape) as window:
         window.press("Go to the end")
-        for pause in (0.05, 0.1, 0.2, 0.4) * 6:
-            window.key("n")
-            time.sleep(pause)
-        time.sleep(1)
+        with window.hurry():
+            for seconds in (0.05, 0.1, 0.2, 0.4) * 6:
+                window.key("n")
+                window.pause(seconds, "each message meets the one before at another moment")
+        window.settle()
         assert window.process.poll() is None
         window.press("Go to the start")
         window.wait_for_position(0)
@@ -377,7 +200,7 @@ def test_training(folder):
         window.wait_for_position(steps[1] + 1)
         window.drag_to(len(events) // 2)
         graph = window.find("image", "Backward graph")
-        display.wait_for("the graph of one pass and not of 300",
+        window.wait_for("the graph of one pass and not of 300",
                          lambda: 2 <= int(graph.description.rpartition(" nodes")[0].split()[-1]) <= 40)
 
 
@@ -406,8 +229,7 @@ def test_keys(tape):
             window.wait_for_position(position)
         window.key("f", "Control")
         window.find("entry", "Find a node")
-        for letter in "sin":
-            window.key(letter)
+        window.type("sin")
         window.read(lambda text: text == "1 node")
         window.key("Return")
         window.read(node_name(events, sin["node"]))
@@ -427,10 +249,10 @@ def test_keys_in_lists(tape):
                                         ("Up", None, len(events) - 1), ("Left", None, len(events) - 2)):
             window.key(key, modifier)
             window.wait_for_position(position)
-            display.wait_for("its row selected", lambda: window.selected_row() == (str(position - 1) if position else None))
-        display.wait_for("the focus in the list", lambda: (f := window.focused()) and f.getRoleName() == "list item")
+            window.wait_for("its row selected", lambda: window.selected_row() == (str(position - 1) if position else None))
+        window.wait_for("the focus in the list", lambda: (f := window.focused()) and f.getRoleName() == "list item")
         window.key("Tab")
-        display.wait_for("the focus out of the list", lambda: (f := window.focused()) and f.getRoleName() != "list item")
+        window.wait_for("the focus out of the list", lambda: (f := window.focused()) and f.getRoleName() != "list item")
 
 
 def test_overlays(tape):
@@ -438,41 +260,15 @@ def test_overlays(tape):
     row = json.loads(tapedeck("report", tape, "--by", "node", "--json"))["rows"][0]
     with Window(tape, "--node", row["key"].rpartition("#")[2], "--overlay", "time") as window:
         graph = window.find("image", "Backward graph")
-        display.wait_for("the time of the node", lambda: " Time: " in graph.description)
+        window.wait_for("the time of the node", lambda: " Time: " in graph.description)
         assert re.search(r"#\d+.*\. Time: [\d.]+ (ns|µs|ms|s)\. The graph has", graph.description), graph.description
         shown = "Time"
         for name in ("Bytes", "Gradient Norm", "Critical Path", "Slack", "State"):
             window.key("o")
             has_figure = name not in ("Gradient Norm", "State")  # this tape has no norms
-            display.wait_for(name, lambda: f" {shown}: " not in graph.description and
+            window.wait_for(name, lambda: f" {shown}: " not in graph.description and
                              (f" {name}: " in graph.description) == has_figure)
             shown = name
-
-
-def texts_of(widget):
-    """The texts of the labels in a widget."""
-    try:
-        return [label.name for label in pyatspi.findAllDescendants(widget, lambda w: w.getRoleName() == "label")]
-    except Exception:  # the tree changed while we walked over it
-        return []
-
-
-def go_to_row(window, title):
-    """Tab to the list that has the row, then Down to the row."""
-    def is_row(widget):
-        return widget and widget.getRoleName() == "list item" and title in display.wait_for("its texts", lambda: texts_of(widget))
-
-    for _ in range(20):
-        row = window.focus_by("Tab", lambda widget: widget.getRoleName() == "list item")
-        for _ in range(row.parent.childCount - 1):
-            if is_row(window.focused()):
-                return
-            if not window.moves_focus("Down"):
-                break
-        if is_row(window.focused()):  # a row that unfolds is a list of its own: Down goes to the next one
-            return
-        window.moves_focus("Tab")
-    raise AssertionError(f"no row '{title}'")
 
 
 def test_start_page():
@@ -489,7 +285,7 @@ def test_start_page():
         window.key("Return")
         window.read("two_devices.tape")
         analysis = window.find("page tab", "Analysis")
-        display.wait_for("its page", lambda: analysis.getState().contains(pyatspi.STATE_SELECTED))
+        window.wait_for("its page", lambda: analysis.getState().contains(pyatspi.STATE_SELECTED))
 
 
 def test_all_examples():
@@ -497,8 +293,7 @@ def test_all_examples():
     with Window() as window:
         go_to_row(window, "All Examples")
         window.key("Return")
-        time.sleep(1)  # the list unfolds
-        window.focus_by("Down", lambda row: "nan_from_sum" in display.wait_for("its texts", lambda: texts_of(row)))
+        window.focus_by("Down", lambda row: "nan_from_sum" in window.wait_for("its texts", lambda: texts_of(row)))
         window.key("Return")
         window.read("nan_from_sum.tape")
         window.find("slider", "Event position")
@@ -523,56 +318,12 @@ def test_failures(tape):
     fails_in_one_line([str(tape)], nowhere, "no display")
 
 
-def test_ways(tape):
-    """Back and forward through places visited; from a selected node to where it begins and ends; its events alone."""
-    events = read_events(tape)
-    start = next(e["seq"] for e in events if e["event"] == "graph_task_begin") + 1
-    anomaly = next(e["seq"] for e in events if e["event"] == "anomaly")
-    begin, end = ([e["seq"] for e in events if e["event"] == kind][-1] for kind in ("node_begin", "node_end"))
-    with Window(tape, "--node", next(e["node"] for e in events if e["seq"] == begin)) as window:
-        window.wait_for_position(start)
-        for key, position in (("period", end + 1), ("comma", begin + 1), ("Home", 0), ("n", anomaly + 1)):
-            window.key(key)
-            window.wait_for_position(position)
-            time.sleep(0.6)
-        for key, position in (("Left", 0), ("Left", begin + 1), ("Right", 0), ("Right", anomaly + 1), ("Right", anomaly + 1)):
-            window.key(key, "Alt")
-            window.wait_for_position(position)
-        window.key("e")
-        only = window.find("push button", "This Node")
-        display.wait_for("its events alone", lambda: only.getState().contains(pyatspi.STATE_PRESSED))
-
-
-def test_panes(tape):
-    """A key hides each pane, and what is hidden stays so in the next window, until the key shows it again."""
-    panes = {("image", "Timeline"): "Control", ("image", "Ready queues"): "Shift", ("page tab", "Events"): None}
-
-    def shown(window):
-        """What is hidden is not in the tree."""
-        return {(role, name) for role, name in panes
-                if display.find_below(window.application, lambda w: (w.getRoleName(), w.name) == (role, name))}
-
-    for before, after in (panes, []), ([], panes):
-        with Window(tape) as window:
-            window.find("slider", "Event position")
-            display.wait_for(f"only {list(before)}", lambda: shown(window) == set(before))
-            left = set(before)
-            for name, modifier in panes.items():
-                window.key("F9", modifier)
-                left ^= {name}
-                display.wait_for(f"only {left}", lambda: shown(window) == left)
-            display.take_picture(OUTPUT / f"panes-{len(left)}.png")
-            assert left == set(after)
-            window.key("q", "Control")
-            window.process.wait(timeout=60)
-
-
 def main():
     OUTPUT.mkdir(parents=True, exist_ok=True)
     tape = OUTPUT / "nan_from_sum.tape"
     tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "nan_from_sum")
     wanted = sys.argv[1:]
-    for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_keys, [tape]), (test_keys_in_lists, [tape]), (test_panes, [tape]), (test_ways, [tape]), (test_play, [tape]),
+    for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_keys, [tape]), (test_keys_in_lists, [tape]), (test_play, [tape]),
                             (test_lists, [tape]), (test_findings, [OUTPUT]), (test_three_clicks, [OUTPUT]), (test_overlays, [tape]), (test_messages, [tape]), (test_list_under_pointer, [OUTPUT]), (test_level, [OUTPUT]),
                             (test_no_problems, [OUTPUT]), (test_training, [OUTPUT]), (test_not_a_tape, []), (test_start_page, []), (test_all_examples, [])):
         if wanted and test.__name__ not in wanted:

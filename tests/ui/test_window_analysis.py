@@ -5,7 +5,6 @@ import itertools
 import json
 import re
 import subprocess
-import time
 
 import display
 
@@ -13,8 +12,8 @@ display.ensure()
 
 import torches
 
-from test_window import MAKE_TAPE, OUTPUT, TAPEDECK, THIN_SPACE, Window, pyatspi, read_events, tapedeck
-from test_window_ways import shift_drag
+from window_case import Window
+from window_tapes import MAKE_TAPE, OUTPUT, TAPEDECK, THIN_SPACE, read_events, tapedeck
 
 TORCH = "2.13.0"
 ROWS_READ = 4  # each cell is a question over the bus
@@ -61,27 +60,14 @@ class AnalysisWindow(Window):
                 return [dict(zip(heads, (self.label_in(row.getChildAtIndex(i)) for i in range(row.childCount)))) for row in rows]
             except Exception:  # the tree changed while we walked over it
                 return None
-        return display.wait_for("rows of " + title, look)
+        return self.wait_for("rows of " + title, look)
 
     def label_in(self, widget):
         return display.find_below(widget, lambda w: w.getRoleName() == "label").name
 
     def click_row(self, title, number):
         area = self.place_of(lambda: self.table(title).getChildAtIndex(1).getChildAtIndex(number))
-        pyatspi.Registry.generateMouseEvent(area.x + 40, area.y + area.height // 2 + 4, "b1c")
-
-    def click_row_until(self, title, number, happened, *keys):
-        """On a busy machine, a click may come while the list makes its rows anew: a person clicks again."""
-        for attempt in range(10):
-            self.click_row(title, number)
-            if keys:
-                self.key(*keys)
-            deadline = time.monotonic() + 10
-            while time.monotonic() < deadline:
-                if happened():
-                    return
-                time.sleep(0.05)
-        raise AssertionError(f"row {number} of {title} led nowhere")
+        self.click_at(area.x + 40, area.y + area.height // 2 + 4)
 
 
 def check_rows(rows, told, key, columns, n_least=1):
@@ -135,18 +121,21 @@ def check_row_leads(window, tape):
         event.update(events[window.position() - 1])
         return event["event"] == "node_begin" and names[event["node"]] == key
     assert not led(), "the playhead is there before the click"
-    window.click_row_until(title, 1, led)
+    window.click_row(title, 1)
+    window.wait_for("the longest call", led)
     graph = window.find("image", "Backward graph")
-    display.wait_for("the node selected", lambda: f"#{event['node']}" in graph.description)
+    window.wait_for("the node selected", lambda: f"#{event['node']}" in graph.description)
 
 
 def check_copy(window, tape):
     """Ctrl+C in a table copies its selected row, Ctrl+Shift+C all rows below their headings."""
     title = "Profile: where the time went"
     shown = window.rows(title)
-    window.click_row_until(title, 1, lambda: display.clipboard_text().split("\t") == list(shown[1].values()), "c", "Control")
+    window.click_row(title, 1)
+    window.key("c", "Control")
+    window.wait_for("the row", lambda: display.clipboard_text().split("\t") == list(shown[1].values()))
     window.key("C", "Control")
-    display.wait_for("the table", lambda: display.clipboard_text().startswith("\t".join(shown[0]) + "\n"))
+    window.wait_for("the table", lambda: display.clipboard_text().startswith("\t".join(shown[0]) + "\n"))
     told = json.loads(tapedeck("report", tape, "--json"))["rows"]
     assert len(display.clipboard_text().splitlines()) == 1 + len(told)
 
@@ -155,15 +144,15 @@ def check_filter(window, tape):
     """Letters leave the rows that have them."""
     title = "Profile: where the time went"
     all_rows = window.rows(title)
-    entry = window.find("entry", "Filter the rows").queryEditableText()
-    entry.setTextContents("addmm")
-    display.wait_for("fewer rows", lambda: len(window.rows(title)) < ROWS_READ)
+    entry = window.find("entry", "Filter the rows")
+    window.fill(entry, "addmm")
+    window.wait_for("fewer rows", lambda: len(window.rows(title)) < ROWS_READ)
     rows = window.rows(title)
     assert rows and all("Addmm" in row["Name"] for row in rows), rows
-    entry.setTextContents("")
-    display.wait_for("all rows again", lambda: window.rows(title) == all_rows)
+    window.fill(entry, "")
+    window.wait_for("all rows again", lambda: window.rows(title) == all_rows)
     # what is out of sight has no size
-    display.wait_for("the first row in sight", lambda: window.place_of(lambda: window.table(title).getChildAtIndex(1).getChildAtIndex(0)).height)
+    window.wait_for("the first row in sight", lambda: window.place_of(lambda: window.table(title).getChildAtIndex(1).getChildAtIndex(0)).height)
 
 
 def check_contention(window, tape):
@@ -205,7 +194,7 @@ def check_memory(window, tape):
     rows = window.rows("Memory: who holds it")
     check_rows(rows, told["peak"]["holders"], lambda row: row["name"], {"Bytes": lambda r: r["bytes"]})
     plot = window.find("image", "Memory over time")
-    display.wait_for("what is held at the playhead", lambda: re.match(r"[\d.]+ (ns|µs|ms|s): ", plot.description))
+    window.wait_for("what is held at the playhead", lambda: re.match(r"[\d.]+ (ns|µs|ms|s): ", plot.description))
 
 
 def test_tables(tape):
@@ -222,7 +211,8 @@ def count_calls(rows):
 
 def brush(window):
     area = window.place_of(lambda: window.find("image", "Timeline"))
-    shift_drag(area.x + area.width // 3, area.x + area.width * 3 // 5, area.y + area.height // 2)
+    middle = area.y + area.height // 2
+    window.drag(area.x + area.width // 3, middle, area.x + area.width * 3 // 5, middle, "Shift")
 
 
 def test_range(tape):
@@ -233,27 +223,27 @@ def test_range(tape):
         whole = window.rows(title)
         brush(window)
         window.read(lambda text: re.match(r"Only in .* from .* on", text))
-        part = display.wait_for("fewer calls", lambda: (rows := window.rows(title)) and 0 < count_calls(rows) < count_calls(whole) and rows)
+        part = window.wait_for("fewer calls", lambda: (rows := window.rows(title)) and 0 < count_calls(rows) < count_calls(whole) and rows)
         names = {row["Name"] for row in whole}
         assert {row["Name"] for row in part} <= names or len(whole) == ROWS_READ, part
-        display.take_picture(OUTPUT / "range-profile.png")
+        window.take_picture(OUTPUT / "range-profile.png")
         window.key("7", "Alt")
         window.read("Not of a Range of Time")
-        display.take_picture(OUTPUT / "range-critical.png")
+        window.take_picture(OUTPUT / "range-critical.png")
         window.key("5", "Alt")
         window.read("At the playhead, in no range of time")
         window.key("9", "Alt")
         window.read("What was held when the range of time began counts too.\nSizes were observed, and when they were let go.")
-        display.take_picture(OUTPUT / "range-memory.png")
+        window.take_picture(OUTPUT / "range-memory.png")
         window.key("6", "Alt")
         window.read(lambda text: re.match(r"Only in .* from .* on", text))
-        display.take_picture(OUTPUT / "range-contention.png")
+        window.take_picture(OUTPUT / "range-contention.png")
         window.key("4", "Alt")
         label = window.read(lambda text: re.match(r"Only in .* from .* on", text))
-        button = display.find_below(label.parent, lambda widget: widget.name == "All Times")
-        button.queryAction().doAction(0)
+        button = window.look(lambda widget: widget.name == "All Times", label.parent)
+        window.act(button)
         window.known.clear()  # the table has had other names
-        display.wait_for("all calls", lambda: count_calls(window.rows(title)) == count_calls(whole))
+        window.wait_for("all calls", lambda: count_calls(window.rows(title)) == count_calls(whole))
 
 
 def test_waiting(tape):
@@ -308,12 +298,13 @@ def test_unknown(folder):
 
 
 def record_torch(folder):
-    if not torches.is_installed(TORCH):
+    python = torches.installed().get(TORCH)
+    if not python:
         print(f"skipped: no PyTorch {TORCH}, so no tape of it")
         return None
     program, tape = folder / "transformer.py", folder / "transformer.tape"
     program.write_text(TRANSFORMER)
-    tapedeck("record", "--force", "-o", tape, "--", torches.PYTHONS[TORCH], program)
+    tapedeck("record", "--force", "-o", tape, "--", python, program)
     return tape
 
 

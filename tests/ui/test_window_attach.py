@@ -5,22 +5,21 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 
 import display
 
 display.ensure()
 
-from test_window import OUTPUT, TAPEDECK, Window, pyatspi, read_events
-from test_window_live import LiveWindow
+from window_case import Window, pyatspi
+from window_tapes import OUTPUT, TAPEDECK, read_events
 
 PROGRAM = """
-import os, time, torch
+import os, threading, torch
 while not os.path.exists('end'):
     x = torch.ones(3, requires_grad=True)
     (x * 2).sin().sum().backward()
-    time.sleep(0.01)
+    threading.Event().wait(0.01)
 print('finished')
 """
 TITLE = "Attach to a Running Program…"
@@ -55,7 +54,7 @@ class Program:
 
 
 def open_list(window):
-    window.find("push button", lambda name: name.endswith(TITLE)).queryAction().doAction(0)
+    window.press_one(lambda name: name.endswith(TITLE))
 
 
 def rows(window):
@@ -66,18 +65,18 @@ def look_until(window, text):
     """Looks again and again: a program may not have got so far."""
     def found():
         with contextlib.suppress(Exception):  # the tree changed meanwhile
-            if display.find_below(window.application, lambda w: w.getRoleName() == "label" and text in w.name):
+            if window.look(lambda w: w.getRoleName() == "label" and text in w.name):
                 return True
-            window.find("push button", "Look again").queryAction().doAction(0)
+            window.press_one("Look again")
         return False
-    display.wait_for(f"a program with '{text}'", found)
+    window.wait_for(f"a program with '{text}'", found)
 
 
 def attach(window, text):
     open_list(window)
     look_until(window, text)
     assert len(rows(window)) == 1, [row.name for row in rows(window)]
-    display.take_picture(OUTPUT / f"attach-list-{text.split()[0].lower()}.png", 1300, 840)
+    window.take_picture(OUTPUT / f"attach-list-{text.split()[0].lower()}.png", 1300, 840)
     window.click("label", lambda name: text in name)
 
 
@@ -89,7 +88,7 @@ def test_nobody():
             open_list(window)
             window.read("No Program Is Being Recorded")
             window.read(lambda text: "tapedeck record --live -- python train.py" in text)
-            display.take_picture(OUTPUT / "attach-nobody.png", 1300, 840)
+            window.take_picture(OUTPUT / "attach-nobody.png", 1300, 840)
 
 
 def test_live():
@@ -101,7 +100,7 @@ def test_live():
         place = window.read(lambda text: text.startswith("Paused at")).name
         window.press("Step")
         window.read(lambda text: text.startswith("Paused at") and text != place)
-        display.take_picture(OUTPUT / "attach-live.png", 1300, 840)
+        window.take_picture(OUTPUT / "attach-live.png", 1300, 840)
         window.press("Let Go")
         window.read(FREE)
         program.ends()
@@ -116,15 +115,15 @@ def test_closed():
             attach(window, "Can be stopped")
             window.read(FREE)
             window.press("Close")
-            assert window.process.wait(120) == 0
+            assert window.quits() == 0
         with Window() as window:
             attach(window, "Can be stopped")
             window.press("Pause")
             window.read(lambda text: text.startswith("Paused at"))
             window.press("Close")
             window.find("label", "The Program Still Runs")
-            LiveWindow.answer(window, "Let It Run On")
-            assert window.process.wait(120) == 0
+            window.answer("Let It Run On")
+            assert window.quits() == 0
         with Window() as window:
             attach(window, "Can be stopped")
             window.press("Pause")
@@ -143,11 +142,11 @@ def test_watched():
             window.read(WATCHED)
             for name in ("Pause", "Step", "Let Go"):
                 assert not shown(window, name), name
-            before = display.wait_for("the tape", window.position)
-            display.wait_for("more of the tape", lambda: (window.position() or 0) > before)
-            display.take_picture(OUTPUT / "attach-watched.png", 1300, 840)
+            before = window.wait_for("the tape", window.position)
+            window.wait_for("more of the tape", lambda: (window.position() or 0) > before)
+            window.take_picture(OUTPUT / "attach-watched.png", 1300, 840)
             window.press("Close")
-            assert window.process.wait(120) == 0
+            assert window.quits() == 0
         with Window() as window:
             attach(window, "Cannot be stopped: recorded without --live")
             window.read(WATCHED)
@@ -156,7 +155,7 @@ def test_watched():
 
 
 def shown(window, name):
-    return display.find_below(window.application, lambda w: w.getRoleName() == "push button" and w.name == name
+    return window.look(lambda w: w.getRoleName() == "push button" and w.name == name
                                   and w.getState().contains(pyatspi.STATE_SHOWING))
 
 
@@ -169,4 +168,3 @@ def main():
 
 if __name__ == "__main__":
     main()
-    sys.exit(0)

@@ -6,14 +6,14 @@ import os
 import re
 import subprocess
 import tempfile
-import time
 
 import display
 
 display.ensure()
 
 import torches
-from test_window import MAKE_TAPE, OUTPUT, TAPEDECK, Window, node_name, pyatspi, read_events, tapedeck
+from window_case import Window, pyatspi
+from window_tapes import MAKE_TAPE, OUTPUT, TAPEDECK, node_name, read_events, tapedeck
 
 FORWARD = """\
 import torch
@@ -45,19 +45,19 @@ def places(window):
             found.append(int(match[1].replace("\u202f", "")))
         return False
 
-    display.find_below(window.application, look)
+    window.look(look)
     return tuple(found[:2])
 
 
 def wait_for_places(window, a, b):
-    display.wait_for(f"the sides at {a} and {b}", lambda: places(window) == (a, b))
+    window.wait_for(f"the sides at {a} and {b}", lambda: places(window) == (a, b))
 
 
 def wait_for_nodes(window, *names):
     """Each canvas tells which node is selected."""
     for letter, name in zip("AB", names):
         graph = window.find("image", f"Backward graph of {letter}")
-        display.wait_for(f"{name} in {letter}", lambda: (name in graph.description) if name else "#" not in graph.description.split(".")[0])
+        window.wait_for(f"{name} in {letter}", lambda: (name in graph.description) if name else "#" not in graph.description.split(".")[0])
 
 
 def pops(events):
@@ -68,11 +68,10 @@ def predictions():
     return glob.glob(os.path.join(tempfile.gettempdir(), "tapedeck-whatif-*"))
 
 
-def select_row(cell):
+def select_row(window, cell):
     """Clicks on a cell of a table, and tells whether its row is selected."""
-    box = cell.queryComponent().getExtents(pyatspi.WINDOW_COORDS)
-    pyatspi.Registry.generateMouseEvent(box.x + box.width // 2, box.y + box.height // 2, "b1c")
-    time.sleep(0.2)
+    window.click_on(lambda: cell)
+    window.settle()
     row = cell
     while row and row.getRoleName() not in ("table row", "list item"):
         row = row.parent
@@ -110,14 +109,13 @@ def test_difference(a, b):
         window.press("Step one event")
         wait_for_places(window, first["seq"], second["seq"])
         wait_for_nodes(window, node_name(events, first["node"]), node_name(others, second["node"]))
-        display.wait_for("the window to have the focus", window.focused)
+        window.wait_for("the window to have the focus", window.focused)
         window.press("Go to First Difference")
         wait_for_places(window, found["a"]["event"], found["b"]["event"])
         wait_for_nodes(window, node_name(events, found["a"]["node"]), node_name(others, found["b"]["node"]))
         for letter, side in (("A", "only_a"), ("B", "only_b")):
             window.read(f"{len(told['nodes'][side])} nodes only here, framed with dashes")
-        time.sleep(0.5)  # until it is drawn
-        display.take_picture(OUTPUT / "compare.png", 1280, 820)
+        window.take_picture(OUTPUT / "compare.png", 1280, 820)
         window.drag_to(len(events))
         wait_for_places(window, len(events) - 1, len(others) - 1)
         window.key("d")
@@ -137,11 +135,11 @@ def test_passes(tape):
         window.press("Go to the end")
         wait_for_places(window, ends[first], ends[last])
     with Window(tape) as window:
-        display.wait_for("the window to have the focus", window.focused)
+        window.wait_for("the window to have the focus", window.focused)
         window.key("K", "Control")  # Shift follows from the capital letter
         window.read("Compare Two Backward Passes")
-        window.find("spin button", "Pass on the right").queryValue().currentValue = last + 1
-        window.find("push button", lambda name: name.endswith("Compare")).queryAction().doAction(0)
+        window.set_value(window.find("spin button", "Pass on the right"), last + 1)
+        window.press_one(lambda name: name.endswith("Compare"))
         window.read("Two backward passes")
         wait_for_places(window, begins[first], begins[last])
 
@@ -155,7 +153,7 @@ def test_whatif(tape):
         window.press("Show Policy Beside This Tape")
         window.read_notice("Select a policy in the table first")
         cell = window.find("label", "fifo")
-        display.wait_for("the row to be selected", lambda: select_row(cell))
+        assert select_row(window, cell)
         window.press("Show Policy Beside This Tape")
         window.read(lambda text: text.startswith("The order first differs in graph task 0") and found["text"] in text)
         window.read(lambda text: "predicted: fifo · tapedeck" in text)
@@ -163,23 +161,21 @@ def test_whatif(tape):
         assert len(folders) == 1, folders
         window.press("Go to First Difference")
         wait_for_places(window, found["a"]["event"], found["b"]["event"])
-        time.sleep(0.5)  # until it is drawn
-        display.take_picture(OUTPUT / "compare_whatif.png", 1280, 820)
+        window.take_picture(OUTPUT / "compare_whatif.png", 1280, 820)
         window.key("w", "Control")
-        display.wait_for("the prediction to go with its window", lambda: not predictions())
+        window.wait_for("the prediction to go with its window", lambda: not predictions())
 
 
 def test_finding(tape):
     """Two sums of the same gradients in another order: from the card to both passes, at the node that they differ in."""
     found = next(one for one in json.loads(tapedeck("findings", "--json", tape, status=1))["findings"] if one["kind"] == "order_differs")
     with Window(tape, "--page", "findings", "--size", "1280x820") as window:
-        display.wait_for("the window to have the focus", window.focused)
+        window.wait_for("the window to have the focus", window.focused)
         window.press("Compare")
         window.read("Two backward passes")
-        display.wait_for("the finding's event in A", lambda: places(window)[:1] == (found["seq"],))
+        window.wait_for("the finding's event in A", lambda: places(window)[:1] == (found["seq"],))
         wait_for_nodes(window, *2 * [node_name(read_events(tape), found["node"])])
-        time.sleep(0.5)  # until it is drawn
-        display.take_picture(OUTPUT / "compare_finding.png", 1280, 820)
+        window.take_picture(OUTPUT / "compare_finding.png", 1280, 820)
 
 
 FORK = """\
@@ -210,7 +206,7 @@ def test_processes():
             window.read(title)
         for letter, node in (("A", exp), ("B", sin)):
             graph = window.find("image", f"Backward graph of {letter}")
-            display.wait_for(f"{letter} to show its own pass", lambda: names_of(graph, name_of(events, node)[:3]))
+            window.wait_for(f"{letter} to show its own pass", lambda: names_of(graph, name_of(events, node)[:3]))
 
 
 def name_of(events, node):
@@ -225,17 +221,17 @@ def test_shortcuts(a):
     """The list has the keys of this window, and none of panes that it lacks."""
     with Window(a, "--beside", a) as window:
         window.read("A leads")
-        display.wait_for("the window to have the focus", window.focused)
+        window.wait_for("the window to have the focus", window.focused)
         window.key("question", "Control")
         window.read("Go to where the order first differs")
         window.read("Select the node where the gradient goes next")
         for absent in ("Go to the event above", "Copy the whole table", "Open the menu of the selected node"):
-            assert not display.find_below(window.application, lambda widget: widget.name == absent), absent
+            assert not window.look(lambda widget: widget.name == absent), absent
     with Window(a) as window:
-        display.wait_for("the window to have the focus", window.focused)
+        window.wait_for("the window to have the focus", window.focused)
         window.key("question", "Control")
         window.find("label", "Select the node where the gradient goes next")
-        heights = [frame.queryComponent().getExtents(pyatspi.WINDOW_COORDS).height for frame in window.application]
+        heights = [window.box_of(frame).height for frame in window.application]
         assert max(heights) <= 900, heights
 
 
@@ -244,8 +240,9 @@ def test_cancel(folder):
     tape = folder / "compare_long.tape"
     subprocess.run([MAKE_TAPE, "300", "2", "200", "4", tape, "train"], check=True)
     with Window(tape, "--beside", tape) as window:
-        window.find("push button", lambda name: name.endswith("Cancel")).queryAction().doAction(0)
-        assert window.process.wait(60) == 0
+        with window.hurry():
+            window.press_one(lambda name: name.endswith("Cancel"))
+        assert window.quits() == 0
 
 
 def test_refusals(a):

@@ -4,16 +4,15 @@ its new place, or is there at once if the desktop or the preferences want no mot
 import os
 import pathlib
 import re
-import time
 
 import display
 
 display.ensure()
 
 import torches
-from test_window import KEYS, OUTPUT, THIN_SPACE, Window, node_name, pyatspi, read_events, tapedeck
+from window_case import Window
+from window_tapes import OUTPUT, THIN_SPACE, node_name, read_events, tapedeck
 
-KEYS.update(u=0x75, Escape=0xFF1B, plus=0x2B)
 TORCH = "2.13.0"
 N_LAYERS = 12
 MODEL = f"""
@@ -42,7 +41,7 @@ def number(text):
 class FoldedWindow(Window):
     def canvas_says(self, what):
         canvas = self.control("image", "Backward graph")
-        display.wait_for(f"the canvas to say {what}", lambda: re.search(what, canvas.description))
+        self.wait_for(f"the canvas to say {what}", lambda: re.search(what, canvas.description))
         return canvas.description
 
     def folded(self, n_blocks):
@@ -50,15 +49,6 @@ class FoldedWindow(Window):
         text = self.canvas_says(rf"Folded: {n_blocks} blocks? ")
         nodes = re.search(r" and (\S+) nodes?", text)
         return number(nodes[1]) if nodes else 0, number(re.search(r" of (\S+) nodes", text)[1])
-
-
-def look(name):
-    """Takes a picture once nothing moves any more."""
-    path, last = OUTPUT / name, None
-    while not path.exists() or path.read_bytes() != last:
-        last = path.exists() and path.read_bytes()
-        display.take_picture(path)
-        time.sleep(0.3)
 
 
 def of_layer(events, layer):
@@ -73,14 +63,14 @@ def test_folded(tape, events):
         window.canvas_says(rf"Selected: .*, in the block layers\.0–{N_LAYERS - 1}, ")
         window.read(lambda text: text.startswith("Folded: 3 blocks"))
         window.read(lambda text: text.startswith(f"In the block layers.0–{N_LAYERS - 1}, "))
-        look("folded.png")
+        window.take_picture(OUTPUT / "folded.png")
         window.key("Return")
         assert window.folded(N_LAYERS + 2) == (n_beside, n_all)
         window.canvas_says(r"in the block layers\.3, ")
-        look("folded-run.png")
+        window.take_picture(OUTPUT / "folded-run.png")
         window.key("u")
         window.canvas_says(r"in the block layers\.3\.\w+, ")
-        look("folded-layer.png")
+        window.take_picture(OUTPUT / "folded-layer.png")
         window.key("u", "Shift")
         window.canvas_says(r"in the block layers\.3, ")
         window.key("u", "Shift")
@@ -93,10 +83,10 @@ def test_double_click(tape, events):
         window.folded(3)
         window.key("f")
         canvas = window.control("image", "Backward graph")
-        box = canvas.queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+        box = window.box_of(canvas)
         for y in range(box.y + 60, box.y + box.height - 60, 12):
-            pyatspi.Registry.generateMouseEvent(box.x + box.width // 2 - 20, y, "b1d")
-            time.sleep(1)
+            window.click_at(box.x + box.width // 2 - 20, y, times=2)
+            window.settle()
             if "Folded: 3 blocks" not in canvas.description:
                 return
         raise AssertionError("no double click opened a block")
@@ -104,16 +94,15 @@ def test_double_click(tape, events):
 
 def test_all(tape, events):
     """The button opens all, and a key folds all again. What is shown alone is not folded."""
-    node = of_layer(events, 5)[0]
-    with FoldedWindow(tape, "--node", node) as window:
+    with FoldedWindow(tape, "--node", of_layer(events, 5)[0]) as window:
         n_all = window.folded(3)[1]
-        window.find("push button", "Open All").queryAction().doAction(0)
+        window.press_one("Open All")
         window.canvas_says(f"The graph has {n_all} nodes.")
         window.press("Step one event")
         window.key("u", "Control")
         window.canvas_says(f"The graph has {n_all} nodes.")
         window.key("g")
-        window.canvas_says(f"Neighbours of {node_name(events, node)}")
+        window.canvas_says(f"Neighbours of {node_name(events, events[window.position() - 1]['node'])}")  # the step selected it
         window.key("u", "Shift")
         window.canvas_says("Folded: ")
 
@@ -139,23 +128,14 @@ MOVES = (("End", None), ("Home", None), *[("Right", "Shift")] * 6, ("F5", None),
 CORNER = (9, 805)  # of the window, where nothing looks at the pointer
 
 
-def pictures_after(picture, box):
-    """What a part of the screen shows until it rests. A busy window takes a while before it begins."""
-    deadline = time.monotonic() + 5
-    while display.screen_rows(*box) == picture and time.monotonic() < deadline:
-        time.sleep(0.002)
-    return display.wait_for_rest(box)
-
-
 def watch(window, keys):
     """Presses each key. Returns what the middle of the graph shows after each, and how many pictures on the way there were others."""
     graph = window.place_of(lambda: window.control("image", "Backward graph"))
     box = (graph.x + 50, graph.y + 60, graph.width - 250, graph.height - 170)
-    pyatspi.Registry.generateMouseEvent(*CORNER, "abs")
-    shown, n_between = display.wait_for_rest(box)[-1:], 0
+    window.point_at(*CORNER)
+    shown, n_between = [window.screen_rows(box)], 0
     for key, modifier in keys:
-        window.key(key, modifier)
-        seen = pictures_after(shown[-1], box)
+        seen = window.film(box, lambda: window.key(key, modifier))
         n_between += sum(different(rows, shown[-1], seen[-1]) > 0 for rows in seen)
         shown.append(seen[-1])
     return shown[1:], n_between
@@ -193,12 +173,13 @@ def main():
     OUTPUT.mkdir(parents=True, exist_ok=True)
     test_small(OUTPUT)
     print("ok test_small", flush=True)
-    if not torches.is_installed(TORCH):
+    python = torches.installed().get(TORCH)
+    if not python:
         print(f"skipped: no PyTorch {TORCH}, so no tape of a deep model")
         return
     program, tape = OUTPUT / "deep.py", OUTPUT / "deep.tape"
     program.write_text(MODEL)
-    tapedeck("record", "--stacks", "--force", "-o", tape, "--", torches.PYTHONS[TORCH], program)
+    tapedeck("record", "--stacks", "--force", "-o", tape, "--", python, program)
     events = read_events(tape)
     for test in (test_folded, test_double_click, test_all, test_motion):
         test(tape, events)

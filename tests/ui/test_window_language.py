@@ -14,7 +14,8 @@ import display
 display.ensure()
 
 from catalogue import parse
-from test_window import OUTPUT, TAPEDECK, Window, pyatspi, tapedeck
+from window_case import Window
+from window_tapes import OUTPUT, TAPEDECK, tapedeck
 
 BUILD = pathlib.Path(os.environ["BUILD_ROOT"]) / "resources/po"
 CATALOGUE = pathlib.Path(os.environ["SOURCE_ROOT"]) / "resources/po/zh_CN.po"
@@ -67,12 +68,7 @@ def without_translations(text):
 
 def texts_shown(window):
     """Every name and description on the accessibility bus."""
-    texts = set()
-    def look(widget):
-        texts.update(text for text in (widget.name, widget.description) if text)
-        return False
-    pyatspi.findAllDescendants(window.application, look)
-    return texts
+    return {text for node in window.nodes() for text in (node.name, node.description) if text}
 
 
 def test_every_text(tape):
@@ -99,7 +95,7 @@ def test_chinese(tape):
     with Window(tape, "--page", "events", "--size", "1400x900") as window:
         window.find("push button", "打开")
         window.find("page tab", "检查器")
-        display.take_picture(OUTPUT / "chinese.png", 1400, 900)
+        window.take_picture(OUTPUT / "chinese.png", 1400, 900)
 
 
 def test_commands_stay_english(tape):

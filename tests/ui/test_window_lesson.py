@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import sys
-import time
 
 import display
 
@@ -14,7 +13,9 @@ display.ensure()
 
 import torches
 from course import NAMES, read_lesson, right_answers, walk, wrong_answers
-from test_window import OUTPUT, Window, go_to_row, pyatspi, tapedeck, texts_of
+from window_case import Window, pyatspi
+from window_rows import go_to_row, texts_of
+from window_tapes import OUTPUT, tapedeck
 
 PICTURES = OUTPUT.parent / "lessons"
 CACHE = pathlib.Path(os.environ["XDG_CACHE_HOME"]) / "tapedeck"
@@ -31,22 +32,22 @@ class Learner:
         self.suffix = "" if language == "C" else f"[{language}]"
 
     def press(self, text):
-        self.window.find("push button", self.say(text)).queryAction().doAction(0)
+        self.window.press_one(self.say(text))
 
     def choose(self, kind, answer):
         """By the places of choices, or a number."""
         if kind in ("count", "bits"):
-            self.window.find("text", self.say("Answer")).queryEditableText().setTextContents(answer)
+            self.window.fill(self.window.find("text", self.say("Answer")), answer)
             return
         rows = self.window.find("list", self.say("Choices"))
         for place in answer.split():
-            self.window.click_on(rows[int(place) - 1])
+            self.window.click_on(lambda: rows[int(place) - 1])
 
     def ask(self, kind, answer, verdict, picture):
         self.choose(kind, answer)
         self.press("Answer")
         self.window.find("label", lambda name: name.startswith(self.say(verdict).split("%s")[0]))
-        display.take_picture(PICTURES / f"{self.language}-{picture}.png", *SIZE)
+        self.window.take_picture(PICTURES / f"{self.language}-{picture}.png", *SIZE)
 
     def take(self, name, answers, verdict):
         steps = self.lesson.sections()[1:]
@@ -54,8 +55,7 @@ class Learner:
             step = self.lesson[group]
             self.window.read(step["text" + self.suffix])
             if i == 0:
-                time.sleep(0.5)
-                display.take_picture(PICTURES / f"{self.language}-{name}-begin.png", *SIZE)
+                self.window.take_picture(PICTURES / f"{self.language}-{name}-begin.png", *SIZE)
             if "ask" in step:
                 self.ask(step["ask"].split()[0], next(answers), verdict, f"{name}-{group.removeprefix('Step ')}")
             self.press("Next" if i + 1 < len(steps) else "Finish")
@@ -63,18 +63,11 @@ class Learner:
 
 
 class LessonWindow(Window):
-    def click_on(self, widget):
-        box = self.place_of(lambda: widget)
-        pyatspi.Registry.generateMouseEvent(box.x + box.width // 2, box.y + box.height // 2, "b1c")
-
     def choose_in_menu(self, button, place):
         """By the keyboard: nobody knows where the items of a popover are on the screen. The first item has the focus."""
-        self.click_on(display.wait_for(button, lambda: display.find_below(
-            self.application, lambda w: w.name == button and w.getRoleName() != "label")))
-        time.sleep(0.5)
+        self.click_on(lambda: self.wait_for(button, lambda: self.look(lambda w: w.name == button and w.getRoleName() != "label")))
         for key in ["Down"] * place + ["Return"]:
             self.key(key)
-            time.sleep(0.1)
 
     def can_answer(self):
         return self.find("push button", "Answer").getState().contains(pyatspi.STATE_SENSITIVE)
@@ -82,13 +75,13 @@ class LessonWindow(Window):
     def click_in_graph(self, x, y):
         """At shares of its width and height."""
         box = self.place_of(lambda: self.find("image", "Backward graph"))
-        pyatspi.Registry.generateMouseEvent(box.x + int(box.width * x), box.y + int(box.height * y), "b1c")
+        self.click_at(box.x + int(box.width * x), box.y + int(box.height * y))
 
     def wait_until_gone(self, role, name):
         def is_shown():
-            found = display.find_below(self.application, lambda w: w.getRoleName() == role and w.name == name)
+            found = self.look(lambda w: w.getRoleName() == role and w.name == name)
             return found and found.getState().contains(pyatspi.STATE_SHOWING)
-        display.wait_for(f"{role} '{name}' to go", lambda: not is_shown())
+        self.wait_for(f"{role} '{name}' to go", lambda: not is_shown())
 
 
 def start_page():
@@ -100,7 +93,7 @@ def start_page():
         title = f"{lesson['number']}. {lesson['title']} ✓"
         window.find("label", title)
         window.key("Tab")
-        display.wait_for("its first lesson", lambda: (row := window.focused()) and title in texts_of(row))
+        window.wait_for("its first lesson", lambda: (row := window.focused()) and title in texts_of(row))
         window.key("Return")
         window.read(read_lesson("chain")["Step graph"]["text"])
 
@@ -117,7 +110,7 @@ def wrong_answer():
         window.find("label", hidden)
         window.press("Hint")
         window.read(lesson["Step first"]["hint"])
-        window.click_on(window.find("list", "Choices")[0])
+        window.click_on(lambda: window.find("list", "Choices")[0])
         window.key("Return", "Control")
         window.read(lambda text: text.startswith("Wrong. The answer is: MulBackward0"))
         window.read(lambda text: text.startswith("SinBackward0") and "It can enter the queue only" in text)
@@ -125,7 +118,7 @@ def wrong_answer():
         window.wait_until_gone("label", hidden)
         window.key("Return", "Control")
         window.read(lesson["Step runs"]["text"])
-        display.take_picture(PICTURES / "step.png", *SIZE)
+        window.take_picture(PICTURES / "step.png", *SIZE)
 
 
 def progress():
@@ -133,7 +126,7 @@ def progress():
     lesson = read_lesson("chain")
     with LessonWindow("--lesson", "chain") as window:
         window.read(lesson["Step runs"]["text"])  # where wrong_answer left it
-        window.find("push button", "Back").queryAction().doAction(0)
+        window.press_one("Back")
         window.read(lesson["Step first"]["text"])
     with LessonWindow() as window:
         title = f"{lesson['Lesson']['number']}. {lesson['Lesson']['title']} ✓"  # main() took it to its end
@@ -151,16 +144,15 @@ def own_script():
         before = lesson["Step first"]["text"]  # where progress left it
         window.read(before)
         window.choose_in_menu("The script of this lesson", 0)
-        display.wait_for("the copy", own.exists)
+        window.wait_for("the copy", own.exists)
         own.write_text(own.read_text().replace("* 3", "* 3 * 5"))
-        time.sleep(1)  # until the menu is closed
         window.key("e", "Control")
         window.read(note)
         window.read(before)
         assert json.loads(tapedeck("info", CACHE / "lesson-chain.tape", "--json"))["n_nodes"] == 5
-        display.take_picture(PICTURES / "own.png", *SIZE)
+        window.take_picture(PICTURES / "own.png", *SIZE)
         window.choose_in_menu("The script of this lesson", 2)
-        display.wait_for("the copy to go", lambda: not own.exists())
+        window.wait_for("the copy to go", lambda: not own.exists())
         window.wait_until_gone("label", note)
 
 
@@ -173,20 +165,20 @@ def schedulers():
             window.find("image", f"Backward graph of {letter}")
         for name in ("lesson-schedulers-2017.tape", "lesson-schedulers.tape"):
             window.find("label", lambda text: name in text)
-        time.sleep(1)
-        display.take_picture(PICTURES / "schedulers.png", 1920, 1200)
+        window.take_picture(PICTURES / "schedulers.png", 1920, 1200)
 
 
 def cancelled():
     """Cancel ends a script that does not end by itself."""
     own = pathlib.Path(os.environ["XDG_DATA_HOME"], "tapedeck", "lessons", "chain.py")
     told = own.with_name("pid")
-    own.write_text(f"import os, time\nopen({str(told)!r} + '.new', 'w').write(str(os.getpid()))\n"
-                   f"os.rename({str(told)!r} + '.new', {str(told)!r})\ntime.sleep(1000)\n")
+    own.write_text(f"import os, signal\nopen({str(told)!r} + '.new', 'w').write(str(os.getpid()))\n"
+                   f"os.rename({str(told)!r} + '.new', {str(told)!r})\nsignal.pause()\n")
     with LessonWindow("--lesson", "chain") as window:
-        display.wait_for("the script to run", told.exists)
-        window.find("push button", lambda name: name.endswith("Cancel")).queryAction().doAction(0)
-        display.wait_for("the script to end", lambda: not os.path.exists(f"/proc/{told.read_text()}"))
+        with window.hurry():
+            window.wait_for("the script to run", told.exists)
+            window.press_one(lambda name: name.endswith("Cancel"))
+        window.wait_for("the script to end", lambda: not os.path.exists(f"/proc/{told.read_text()}"))
         window.read("Play, pause and rewind a backward pass.")
     own.unlink()
     told.unlink()
@@ -202,7 +194,7 @@ def steps_away():
         window.wait_for_position(at + 1)
         assert not window.can_answer(), "a step chose the answer"
         window.click_in_graph(0.36, 0.17)  # MulBackward0, which the step has selected
-        display.wait_for("the answer to be chosen", window.can_answer)
+        window.wait_for("the answer to be chosen", window.can_answer)
 
 
 def lecture():
@@ -213,20 +205,20 @@ def lecture():
 
     with LessonWindow("--lesson", "chain", "--size", "{}x{}".format(*SIZE)) as window:
         graph = window.place_of(lambda: window.find("image", "Backward graph"))
-        display.wait_for("the window to have the focus", window.focused)
+        window.wait_for("the window to have the focus", window.focused)
 
         def shows(x, y, wanted):
             """A busy display may lose a motion: another one follows."""
             for nudge in (1, 0):
-                pyatspi.Registry.generateMouseEvent(graph.x + int(graph.width * x) + nudge, graph.y + int(graph.height * y), "abs")
+                window.point_at(graph.x + int(graph.width * x) + nudge, graph.y + int(graph.height * y))
             return is_dot() == wanted
 
         for wanted in (True, False):
             window.key("L", "Control")  # Shift follows from the capital letter
             for x, y in ((0.36, 0.17), (0.9, 0.9), (0.36, 0.17)):  # MulBackward0, nothing, and the node again
-                display.wait_for("the pointer", lambda: shows(x, y, wanted))
+                window.wait_for("the pointer", lambda: shows(x, y, wanted))
                 if wanted and y < 0.5:
-                    display.take_picture(PICTURES / "lecture.png", *SIZE)
+                    window.take_picture(PICTURES / "lecture.png", *SIZE)
 
 
 def quiz():
@@ -235,14 +227,14 @@ def quiz():
     tapedeck("run", "--force", "-o", tape, "transformer_encoder")
     with LessonWindow(tape, "--size", "{}x{}".format(*SIZE)) as window:
         window.find("slider", window.SLIDER)
-        display.wait_for("the window to have the focus", window.focused)
+        window.wait_for("the window to have the focus", window.focused)
         window.key("q")
         window.read("Quiz")
         for i in range(10):
             window.read(f"{i + 1} of 10")
-            window.find("push button", "Tell Me").queryAction().doAction(0)
+            window.press_one("Tell Me")
             window.read(f"0 of {i + 1} right")
-            window.find("push button", "Next" if i < 9 else "Finish").queryAction().doAction(0)
+            window.press_one("Next" if i < 9 else "Finish")
         window.wait_until_gone("push button", "Back")
 
 

@@ -1,93 +1,26 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The window on a program that still runs, driven through its accessibility tree; with pictures to look at."""
 import os
-import pathlib
 import signal
-import subprocess
-import sys
-import time
 
 import display
 
 display.ensure()
 
-from test_window import OUTPUT, TAPEDECK, Window, pyatspi, read_events
-
-
-
-def children_of(parent):
-    """Windows that a process has started."""
-    found = []
-    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            if int(stat.read_text().rsplit(")", 1)[1].split()[1]) == parent and \
-                    b"--session" in (stat.parent / "cmdline").read_bytes():
-                found.append(int(stat.parent.name))
-        except OSError:
-            pass
-    return found
-
-
-class LiveWindow(Window):
-    """The window that `tapedeck run --live` opens."""
-
-    def __init__(self, name, *options, script):
-        self.tape = OUTPUT / f"{name}.tape"
-        self.log = open(OUTPUT / f"{name}.log", "w+")
-        self.process = subprocess.Popen([TAPEDECK, "run", "--live", *options, "--force", "-o", str(self.tape), script],
-                                        stdout=self.log, env=self.environment())
-        self.known = {}
-        self.window = display.wait_for("the window's process", lambda: children_of(self.process.pid))[0]
-        self.application = display.wait_for("the window on the accessibility bus", self.find_application)
-
-    def __exit__(self, *failure):
-        for process in (self.window, self.process.pid):
-            try:
-                os.kill(process, signal.SIGTERM)
-            except ProcessLookupError:
-                pass
-        self.process.wait(120)
-        self.log.close()
-
-    def find_application(self):
-        for application in pyatspi.Registry.getDesktop(0):
-            if application and application.get_process_id() == self.window:
-                return application
-        return None
-
-    def finishes(self):
-        """The program's status, and what it printed."""
-        status = self.process.wait(120)
-        self.log.seek(0)
-        return status, self.log.read()
-
-    def answer(self, name):
-        """A dialog has its buttons twice, for wide and narrow: only one of them has a size."""
-        def box_of(widget):
-            box = widget.queryComponent().getExtents(pyatspi.WINDOW_COORDS)
-            return box if box.width > 0 and box.height > 0 else None
-
-        def find():
-            buttons = pyatspi.findAllDescendants(self.application, lambda w: w.getRoleName() == "push button"
-                                                 and w.name.endswith(name))
-            return next((box for button in buttons if (box := box_of(button))), None)
-
-        box = display.wait_for(f"the answer '{name}'", find)
-        pyatspi.Registry.generateMouseEvent(box.x + box.width // 2, box.y + box.height // 2, "b1c")
-
-    def toggle(self, role, name):
-        self.find(role, name).queryAction().doAction(0)
+from live_window import LiveWindow
+from window_case import pyatspi
+from window_tapes import OUTPUT, read_events
 
 
 def test_steps():
     """Paused at the first event; steps go on; before the end they play the tape; at the end the whole tape is there."""
     with LiveWindow("live-steps", script="two_layers") as window:
         window.read(lambda text: text.startswith("Paused at graph_task_begin of"))
-        display.take_picture(OUTPUT / "live-first.png", 1300, 840)
+        window.take_picture(OUTPUT / "live-first.png", 1300, 840)
         at_first = window.position()
         window.press("Step")
         window.read(lambda text: text.startswith("Paused at node_begin of"))
-        display.wait_for("the tape to be read again", lambda: window.position() > at_first)
+        window.wait_for("the tape to be read again", lambda: window.position() > at_first)
         there = window.position()
         window.press("Step back one event")
         window.wait_for_position(there - 1)
@@ -95,12 +28,12 @@ def test_steps():
         window.wait_for_position(there)
         window.press("Step")
         window.read(lambda text: text.startswith("Paused at node_end of"))
-        display.take_picture(OUTPUT / "live-steps.png", 1300, 840)
+        window.take_picture(OUTPUT / "live-steps.png", 1300, 840)
         window.press("Continue")
         window.read("The program has ended: this is its whole tape")
         assert window.finishes()[0] == 0
         window.wait_for_position(len(read_events(window.tape)))
-        display.take_picture(OUTPUT / "live-ended.png", 1300, 840)
+        window.take_picture(OUTPUT / "live-ended.png", 1300, 840)
 
 
 def test_breakpoint_and_hold():
@@ -113,13 +46,13 @@ def test_breakpoint_and_hold():
         window.key("b")
         window.toggle("push button", "Stop When")
         window.find("label", lambda name: name.startswith("node:"))
-        display.take_picture(OUTPUT / "live-stop-when.png", 1300, 840)
+        window.take_picture(OUTPUT / "live-stop-when.png", 1300, 840)
         window.toggle("push button", "Stop When")
         window.toggle("push button", "Threads")
         hold = window.find("push button", lambda name: name.startswith("Hold thread pt_autograd_0"))
-        display.take_picture(OUTPUT / "live-threads.png", 1300, 840)
-        hold.queryAction().doAction(0)
-        display.wait_for("the thread to be held", lambda: hold.getState().contains(pyatspi.STATE_PRESSED))
+        window.take_picture(OUTPUT / "live-threads.png", 1300, 840)
+        window.act(hold)
+        window.wait_for("the thread to be held", lambda: hold.getState().contains(pyatspi.STATE_PRESSED))
         window.toggle("push button", "Threads")
         window.press("Continue")
         window.read(lambda text: text == "thread pt_autograd_0")
@@ -136,15 +69,15 @@ def test_stops():
         window.read("op:AddmmBackward0")
         for text in ("norm:1", "op:T*"):
             entry = window.find("text", "New stop")
-            display.wait_for("the entry to have the focus", lambda: entry.getState().contains(pyatspi.STATE_FOCUSED))
-            entry.queryEditableText().setTextContents(text)
+            window.wait_for("the entry to have the focus", lambda: entry.getState().contains(pyatspi.STATE_FOCUSED))
+            window.fill(entry, text)
             window.key("Return")
             window.read(text)
         window.read(lambda text: text.startswith("On the tape only: the program cannot stop on it"))
-        display.take_picture(OUTPUT / "live-stops.png", 1300, 840)
+        window.take_picture(OUTPUT / "live-stops.png", 1300, 840)
         window.press("Remove op:AddmmBackward0")
         window.toggle("push button", "Stop When")
-        display.wait_for("the list to close", lambda: (focus := window.focused()) and focus.name == "Stop When")
+        window.wait_for("the list to close", lambda: (focus := window.focused()) and focus.name == "Stop When")
         window.key("F5")
         window.read(lambda text: text.startswith("Stopped on op:T*, at node_begin of TBackward0"))
         window.press("Let Go")
@@ -162,8 +95,7 @@ def select(window, word):
     """Finds the only node whose name has the word, which selects it."""
     window.key("f", "Control")
     window.find("entry", "Find a node")
-    for letter in word:
-        window.key(letter)
+    window.type(word)
     window.read("1 node")
     window.key("Return")
     window.read(lambda text: text.lower().startswith(word) and "#" in text)
@@ -178,7 +110,7 @@ def test_choice():
         select(window, "sin")
         window.key("r")
         window.read("thread main, you chose #0 to run next")
-        display.take_picture(OUTPUT / "live-choice.png", 1300, 840)
+        window.take_picture(OUTPUT / "live-choice.png", 1300, 840)
         window.press("Let Go")
         assert window.finishes()[0] == 0
         events = read_events(window.tape)
@@ -194,8 +126,7 @@ def test_closed_window():
         window.read(lambda text: text.startswith("Paused at graph_task_begin of"))
         window.press("Close")
         window.find("label", "The Program Still Runs")
-        time.sleep(0.5)
-        display.take_picture(OUTPUT / "live-farewell.png", 1300, 840)
+        window.take_picture(OUTPUT / "live-farewell.png", 1300, 840)
         window.answer("Cancel")
         window.read(lambda text: text.startswith("Paused at graph_task_begin of"))
         window.press("Close")
@@ -235,4 +166,3 @@ def main():
 
 if __name__ == "__main__":
     main()
-    sys.exit(0)

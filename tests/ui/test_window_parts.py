@@ -11,7 +11,8 @@ import display
 
 display.ensure()
 
-from test_window import MAKE_TAPE, OUTPUT, THIN_SPACE, Window, node_name, pyatspi, read_events
+from window_case import Window, pyatspi
+from window_tapes import MAKE_TAPE, OUTPUT, THIN_SPACE, node_name, read_events
 
 CUT_TAPE = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests" / "cut_tape"
 LEAST_EVENTS = 700
@@ -56,15 +57,14 @@ class PartWindow(Window):
     def read_part(self, part, n_parts):
         """The bar names the part that is shown. Returns its first event, and the one after its last."""
         label = self.label("part", r"Part \d+ of \d+")
-        display.wait_for(f"part {part} of {n_parts}", lambda: label.name == f"Part {part} of {n_parts}")
+        self.wait_for(f"part {part} of {n_parts}", lambda: label.name == f"Part {part} of {n_parts}")
         label = self.label("events", r"events .* to .* of .*")
-        words = display.wait_for("its events", lambda: label.name.startswith("events") and label.name)
+        words = self.wait_for("its events", lambda: label.name.startswith("events") and label.name)
         first, last = (int(words.replace(THIN_SPACE, "").split()[i]) for i in (1, 3))
         return first, last + 1
 
     def shows(self, role, name):
-        return display.find_below(self.application, lambda w: w.getRoleName() == role and w.name == name and
-                                      w.getState().contains(pyatspi.STATE_SHOWING))
+        return self.look(lambda w: w.getRoleName() == role and w.name == name and w.getState().contains(pyatspi.STATE_SHOWING))
 
 
 def test_borders(tape, borders, events):
@@ -106,7 +106,7 @@ def test_whole_tape(tape, borders, events):
         window.read(f"Part {n_parts} of {n_parts}: events {number(first)} to {number(end - 1)} of {number(end)}")
         window.read(lambda text: text.startswith(f"Backward pass {n_passes} of {n_passes}"))
         timeline = window.find("image", "Timeline")
-        display.wait_for("the timeline to name its part", lambda: f"Part {n_parts} of {n_parts}" in timeline.description)
+        window.wait_for("the timeline to name its part", lambda: f"Part {n_parts} of {n_parts}" in timeline.description)
         while window.position() > steps[0] + 1:
             before = window.position()
             window.key("braceleft")
@@ -119,8 +119,8 @@ def test_whole_tape(tape, borders, events):
             window.wait_for_position(anomaly["seq"] + 1)
 
 
-def width_of(widget):
-    return widget.queryComponent().getExtents(pyatspi.WINDOW_COORDS).width
+def width_of(window, widget):
+    return window.box_of(widget).width
 
 
 def test_strip(tape, borders, events):
@@ -129,18 +129,18 @@ def test_strip(tape, borders, events):
     anomalies = [e["seq"] for e in events if e["event"] == "anomaly"]
     with PartWindow(tape, "--page", "findings") as window:
         strip = window.find("slider", "Whole tape")
-        box = strip.queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+        box = window.box_of(strip)
         assert 30 <= box.height <= 40, box.height
         plot = box.width - 2 * STRIP_PAD
-        click = lambda x, y: pyatspi.Registry.generateMouseEvent(box.x + int(x), box.y + int(y), "b1c")
+        click = lambda x, y: window.click_at(box.x + int(x), box.y + int(y))
         click(STRIP_PAD + 0.7 * plot, 20)
-        display.wait_for("a place further on", lambda: abs(window.position() / length - 0.7) < 0.02)
+        window.wait_for("a place further on", lambda: abs(window.position() / length - 0.7) < 0.02)
         position = window.position()
         drift = (0.7 - position / length) * plot  # the window's shadow
         part = 1 + sum(border < position for border in borders)
         window.read_part(part, n_parts)
         words = f"event {number(position - 1)} of {number(length)} · about "
-        display.wait_for("its description", lambda: strip.description.startswith(words))
+        window.wait_for("its description", lambda: strip.description.startswith(words))
         assert strip.description.endswith(f" · part {part} of {n_parts}; {number(len(anomalies))} problems on the whole tape.")
         window.key("Page_Up")
         window.wait_for_position(([0] + borders)[part - 2] + 1)
@@ -159,10 +159,10 @@ def test_small(tape, borders, events):
     """A small window stays small, and its slider is long enough to be dragged."""
     with PartWindow(tape, "--size", "800x600") as window:
         window.read_part(1, len(borders) + 1)
-        frame = display.find_below(window.application, lambda w: w.getRoleName() in ("frame", "window"))
-        assert width_of(frame) <= 800, width_of(frame)
-        assert width_of(window.find("slider", "Event position")) >= 70
-        assert width_of(window.find("slider", "Whole tape")) >= 700
+        frame = window.look(lambda w: w.getRoleName() in ("frame", "window"))
+        assert width_of(window, frame) <= 800, width_of(window, frame)
+        assert width_of(window, window.find("slider", "Event position")) >= 70
+        assert width_of(window, window.find("slider", "Whole tape")) >= 700
         window.read(f"event {number(window.position() - 1)}")
 
 
@@ -174,18 +174,13 @@ def test_problems_by_key(tape, borders, events):
     with PartWindow(tape, "--page", "findings", "--at", anomalies[0]) as window:
         window.wait_for_position(anomalies[0] + 1)
         window.show_each_event()
-        for _ in range(40):
-            focused = window.focused()
-            if focused and focused.getRoleName() == "list item":
-                break
-            window.key("Tab")
-            display.wait_for("the focus to move", lambda: window.focused() != focused)
+        window.focus_by("Tab", lambda widget: widget.getRoleName() == "list item")
         for _ in anomalies[:anomalies.index(last)]:
             window.key("Down")
         window.key("Return")
         window.wait_for_position(last + 1)
         window.read_part(1 + sum(border <= last for border in borders), n_parts)
-        display.wait_for("the focus in the list again",
+        window.wait_for("the focus in the list again",
                          lambda: (focused := window.focused()) and focused.getRoleName() == "list item")
 
 
@@ -202,8 +197,7 @@ def test_opens_inside(tape, borders, events):
 def type_into_search(window, text):
     window.key("f", "Control")
     window.find("entry", "Find a node")
-    for letter in text:
-        window.key(letter)
+    window.type(text)
 
 
 def test_search(tape, borders, events):

@@ -3,7 +3,6 @@
 import collections
 import os
 import sys
-import time
 import xml.etree.ElementTree
 
 import display
@@ -11,9 +10,9 @@ import display
 display.ensure()
 
 import pictures
-from test_window import OUTPUT, Window, pyatspi, tapedeck
+from window_case import Window
+from window_tapes import OUTPUT, tapedeck
 
-MOMENT = 0.6  # a popover that closes still takes keys
 ROUNDING = 24  # of 255
 SELECTED = 0.03  # of the pixels: `render` frames no selected node
 QUEUE_FOOT = 25  # pixels
@@ -48,10 +47,10 @@ def is_like(row, other):
     return row == other or max(abs(a - b) for a, b in zip(row, other)) <= ROUNDING
 
 
-def share_shown(picture):
+def share_shown(window, picture):
     """Which share of a picture's rows the screen shows, all at one place. The window's shadow moves it, so we look for it."""
     screen = OUTPUT / "picture-screen.png"
-    display.take_picture(screen)
+    window.take_picture(screen)
     rows, shown = list(rows_of(picture)), list(rows_of(pictures.read(screen)))
     places = collections.Counter()
     for y, row in enumerate(rows):
@@ -66,20 +65,16 @@ class PictureWindow(Window):
         """Opens the menu of a picture at a corner without a node, and chooses the entry with that letter."""
         above = title == "Ready queues"  # they are scrolled, and end above the timeline
         box = self.place_of(lambda: self.find("image", "Timeline" if above else title))
-        pyatspi.Registry.generateMouseEvent(box.x + box.width - 12, box.y + (-QUEUE_FOOT if above else 5), "b3c")
-        time.sleep(2 * MOMENT)
-        display.take_picture(OUTPUT / f"picture-menu-{NAMES[title]}.png")
+        self.click_at(box.x + box.width - 12, box.y + (-QUEUE_FOOT if above else 5), button=3)
+        self.take_picture(OUTPUT / f"picture-menu-{NAMES[title]}.png")
         self.key(letter)
 
     def save(self, path=None):
         """Answers the chooser: with the name that it proposes, or with a path."""
         self.find("push button", lambda name: name.endswith("Save"))
-        time.sleep(MOMENT)
         if path:
             self.key("a", "Control")
-            for letter in str(path):
-                self.key(letter)
-            time.sleep(MOMENT)
+            self.type(str(path))
         self.key("Return")
 
 
@@ -93,9 +88,9 @@ def test_as_shown(tape):
             window.read_notice(f"Saved: {path.name}")
             picture = pictures.read(path)
             assert (picture.get_width(), picture.get_height()) == (box.width, box.height), name
-            pyatspi.Registry.generateMouseEvent(400, 12, "abs")  # so that no tooltip lies over it
-            time.sleep(5)  # the notice
-            share = share_shown(picture)
+            window.point_at(400, 12)  # so that no tooltip lies over it
+            window.wait_for("the notice to go", lambda: not window.says_notice("Saved: "))
+            share = share_shown(window, picture)
             assert share >= SHARES[name], f"{name}: the screen shows {share} of it"
 
 
@@ -116,7 +111,7 @@ def test_kinds(tape):
         window.key("s", "Control")
         window.save(svg)
         width = float(xml.etree.ElementTree.parse(whole(svg)).getroot().get("width").removesuffix("pt"))
-        assert width == window.find("image", "Backward graph").queryComponent().getExtents(pyatspi.WINDOW_COORDS).width
+        assert width == window.box_of(window.find("image", "Backward graph")).width
         window.focus_by("Tab", lambda widget: widget.name == "Timeline")
         window.key("s", "Control")
         window.save(pdf)
@@ -157,7 +152,7 @@ def test_copy(tape):
     with PictureWindow(tape) as window:
         box = window.place_of(lambda: window.find("image", "Timeline"))
         window.choose("Timeline", "p")
-        display.wait_for("the picture", lambda: clipboard_size() == (box.width, box.height))
+        window.wait_for("the picture", lambda: clipboard_size() == (box.width, box.height))
 
 
 def test_closed(tape):
@@ -167,9 +162,10 @@ def test_closed(tape):
         close = window.control("push button", "Close")
         window.key("s", "Control")
         window.save(picture)
-        display.wait_for("the file", lambda: list(OUTPUT.glob("picture-closed.*")))
-        close.queryAction().doAction(0)
-        assert window.process.wait(60) == 0
+        with window.hurry():
+            window.wait_for("the file", lambda: list(OUTPUT.glob("picture-closed.*")))
+            window.act(close)
+        assert window.quits() == 0
     xml.etree.ElementTree.parse(whole(picture))
     assert not list(OUTPUT.glob("picture-closed.*.part"))
 
@@ -178,11 +174,11 @@ def test_beside(tape):
     """Two tapes beside each other, in the dark: the graph of the first side, unless the other has the focus."""
     picture = fresh("picture-beside.png")
     with PictureWindow("--dark", tape, "--beside", tape) as window:
-        graph = window.find("image", "Backward graph of A").queryComponent()
+        graph = window.find("image", "Backward graph of A")
         window.key("s", "Control")
         window.save(picture)
         whole(picture)
-        box = graph.getExtents(pyatspi.WINDOW_COORDS)
+        box = window.box_of(graph)
         saved = pictures.read(picture)
         assert (saved.get_width(), saved.get_height()) == (box.width, box.height)
         assert max(saved.get_pixels()[:3]) < 128, "the ground of a dark picture is light"

@@ -8,16 +8,15 @@ import os
 import random
 import subprocess
 import sys
-import time
 
 import display
 
 display.ensure()
 
-from test_window import KEYS, OUTPUT, TAPEDECK, Window, pyatspi
+import x_input
+from window_case import Window
+from window_tapes import OUTPUT, TAPEDECK
 
-KEYS.update({f"F{i}": 0xFFBD + i for i in range(1, 10)},
-            **{"Delete": 0xFFFF, "less": 0x3C, "greater": 0x3E, "bracketleft": 0x5B, "bracketright": 0x5D, "plus": 0x2B, "minus": 0x2D})
 PLAIN = [*"bcdefglmnopstuw0", *"BGUW", "space", "Right", "Left", "Up", "Down", "Home", "End", "Tab", "Return", "Delete", "Page_Up", "Page_Down",
          "less", "greater", "bracketleft", "bracketright", "braceleft", "braceright", "comma", "period", "plus", "minus",
          "F1", "F5", "F6", "F8", "F9", "Escape"]
@@ -35,31 +34,26 @@ class Impatient:
         """Not the buttons of the title, nor the borders: who presses there begins to resize the window, for which no window manager is here."""
         return self.choose.randrange(16, WIDTH - 16), self.choose.randrange(56, HEIGHT - 16)
 
-    def mouse(self, x, y, what):
-        pyatspi.Registry.generateMouseEvent(x, y, what)
-
     def key(self):
         modifier = self.choose.choice([None] * 6 + ["Control", "Alt", "Shift"])
         names = {None: PLAIN, "Shift": ["Right", "Left", "F5", "F9", "Tab"], "Control": CONTROL, "Alt": ALT}[modifier]
         self.window.key(self.choose.choice(names), modifier)
 
     def click(self):
-        self.mouse(*self.place(), self.choice_of_button())
-
-    def choice_of_button(self):
-        return self.choose.choice(["b1c", "b1c", "b1c", "b1d", "b3c"])
+        button, times = self.choose.choice([(1, 1), (1, 1), (1, 1), (1, 2), (3, 1)])
+        x_input.click(*self.place(), button, times)
 
     def drag(self):
         (x, y), (to_x, to_y) = self.place(), self.place()
-        self.mouse(x, y, "b1p")
+        x_input.press(x, y, True)
         for share in (0.2, 0.5, 0.9):
-            self.mouse(int(x + (to_x - x) * share), int(y + (to_y - y) * share), "abs")
-        self.mouse(to_x, to_y, "b1r")
+            x_input.move(x + (to_x - x) * share, y + (to_y - y) * share)
+        x_input.press(to_x, to_y, False)
 
     def wheel(self):
         x, y = self.place()
         for _ in range(self.choose.randrange(1, 6)):
-            self.mouse(x, y, self.choose.choice(["b4c", "b5c"]))
+            x_input.click(x, y, self.choose.choice([4, 5]))
 
     def leave(self):
         """Out of what is open: menus, dialogs, entries."""
@@ -67,7 +61,7 @@ class Impatient:
 
     def act(self):
         self.choose.choice([self.key] * 8 + [self.click] * 4 + [self.drag, self.wheel, self.leave])()
-        time.sleep(self.choose.choice([0, 0, 0.01, 0.05]))
+        self.window.pause(self.choose.choice([0, 0, 0.01, 0.05]), "this person waits for nothing")
 
 
 def resident(process):
@@ -79,13 +73,14 @@ def try_window(name, n, seed, *arguments):
     log = OUTPUT / f"random-{name}.err"
     with open(log, "w") as file, Window(*arguments, stderr=file) as window:
         person, sizes = Impatient(window, random.Random(seed)), []
-        for i in range(n):
-            assert window.process.poll() is None, (name, seed, i, log.read_text()[-3000:])
-            if i in (n // 2, n - 1):
-                sizes.append(resident(window.process))
-            person.act()
-        for _ in range(4):
-            person.leave()
+        with window.hurry():
+            for i in range(n):
+                assert window.process.poll() is None, (name, seed, i, log.read_text()[-3000:])
+                if i in (n // 2, n - 1):
+                    sizes.append(resident(window.process))
+                person.act()
+            for _ in range(4):
+                person.leave()
         assert window.find("push button", "Step one event"), (name, seed)
         said = [line for line in log.read_text().splitlines() if line]
         assert not said, (name, seed, said[:20])

@@ -9,7 +9,8 @@ import display
 
 display.ensure()
 
-from test_window import MAKE_TAPE, OUTPUT, Window, pyatspi, read_events, tapedeck
+from window_case import Window, pyatspi
+from window_tapes import MAKE_TAPE, OUTPUT, read_events, tapedeck
 
 MOST = 40  # of a page of the graph
 STATES = {"created": "created", "queued": "in a ready queue", "done": "done", "released": "released", "running": "running on "}
@@ -66,7 +67,7 @@ def in_the_tree(tree, state):
 
 
 def one_in(window, name, role="tree item"):
-    return display.find_below(window.application, lambda w: w.getRoleName() == role and w.name.startswith(name))
+    return window.look(lambda w: w.getRoleName() == role and w.name.startswith(name))
 
 
 class Reader(unittest.TestCase):
@@ -93,7 +94,7 @@ class Reader(unittest.TestCase):
             for seq in self.moments():
                 state = state_at(self.tape, seq)
                 window.drag_to(seq + 1)
-                display.wait_for(f"the states after event {seq}", lambda: in_the_tree(tree, state), 20)
+                window.wait_for(f"the states after event {seq}", lambda: in_the_tree(tree, state), 20)
 
     def test_queues(self):
         """Each queue has its tasks, in the order in which they will be popped."""
@@ -116,7 +117,7 @@ class Reader(unittest.TestCase):
                             return False
                     return True
 
-                display.wait_for(f"the queues after event {seq}", as_in_state, 20)
+                window.wait_for(f"the queues after event {seq}", as_in_state, 20)
             self.assertGreater(n_tasks, 1)
 
     def test_lanes(self):
@@ -138,7 +139,7 @@ class Reader(unittest.TestCase):
                             return False
                     return len(told) >= len(state["threads"])
 
-                display.wait_for(f"the lanes after event {seq}", as_in_state, 20)
+                window.wait_for(f"the lanes after event {seq}", as_in_state, 20)
             self.assertGreater(n_running, 0)
 
     def focused_node(self, window):
@@ -150,7 +151,7 @@ class Reader(unittest.TestCase):
         before = self.focused_node(window)
         window.key(key, modifier)
         try:
-            display.wait_for("another node", lambda: self.focused_node(window) not in (before, None), seconds)
+            window.wait_for("another node", lambda: self.focused_node(window) not in (before, None), seconds)
         except AssertionError:
             pass
         return self.focused_node(window)
@@ -165,7 +166,7 @@ class Reader(unittest.TestCase):
                 there = self.press(window, key)
                 self.assertIn((here, there) if key == "Down" else (there, here), self.edges)
                 self.assertTrue(window.focused().getState().contains(pyatspi.STATE_SELECTED))
-                display.wait_for("the graph to say so", lambda: f"#{there}," in graph.description or f"#{there} (" in graph.description)
+                window.wait_for("the graph to say so", lambda: f"#{there}," in graph.description or f"#{there} (" in graph.description)
                 here = there
                 visited.append(here)
             self.assertGreater(len(set(visited)), 4)
@@ -176,10 +177,10 @@ class Reader(unittest.TestCase):
             window.drag_to(state["seq"])
             window.key("Right")
             window.wait_for_position(state["seq"] + 1)
-            display.wait_for("the focus on the node that runs", lambda: self.focused_node(window) == running)
-            display.wait_for("its state", lambda: ", running on pt_autograd" in window.focused().name)
+            window.wait_for("the focus on the node that runs", lambda: self.focused_node(window) == running)
+            window.wait_for("its state", lambda: ", running on pt_autograd" in window.focused().name)
             window.key("Tab")
-            display.wait_for("the focus out of the graph", lambda: (f := window.focused()) and f.getRoleName() != "tree item")
+            window.wait_for("the focus out of the graph", lambda: (f := window.focused()) and f.getRoleName() != "tree item")
 
     def find_sibling(self, window):
         """Goes on until there is a node beside. The picture may move along, so both places are asked for after that."""
@@ -196,7 +197,7 @@ class Reader(unittest.TestCase):
             here = self.focused_node(window)
             there = self.press(window, "Right", "Control", seconds=3)
             if there != here:
-                return display.wait_for(f"#{there} to be beside #{here}", lambda: is_beside(place_of(here), place_of(there)))
+                return window.wait_for(f"#{there} to be beside #{here}", lambda: is_beside(place_of(here), place_of(there)))
             self.press(window, "Up")
         return self.fail("no node has one beside it")
 
@@ -205,12 +206,11 @@ class Reader(unittest.TestCase):
         with Window(self.tape) as window:
             graph = window.find("image", "Backward graph")
             tree = window.find("tree", GRAPH)
-            names = [name for name, _ in display.wait_for("the nodes", lambda: texts(tree))]
-            one_in(window, names[2]).queryAction().doAction(0)
-            display.wait_for("the selection", lambda: f"Selected: {names[2].split(',')[0]}" in graph.description)
-            box = one_in(window, names[4]).queryComponent().getExtents(pyatspi.WINDOW_COORDS)
-            pyatspi.Registry.generateMouseEvent(box.x + box.width // 2, box.y + box.height // 2, "b1c")
-            display.wait_for("the other selection", lambda: f"Selected: {names[4].split(',')[0]}" in graph.description)
+            names = [name for name, _ in window.wait_for("the nodes", lambda: texts(tree))]
+            window.act(one_in(window, names[2]))
+            window.wait_for("the selection", lambda: f"Selected: {names[2].split(',')[0]}" in graph.description)
+            window.click_on(lambda: one_in(window, names[4]))
+            window.wait_for("the other selection", lambda: f"Selected: {names[4].split(',')[0]}" in graph.description)
 
     def test_large(self):
         """Of a large graph there is a page, that says how many nodes it leaves out."""
@@ -225,11 +225,11 @@ class Reader(unittest.TestCase):
                 left_out = sum(int(found.group(1).replace("\u202f", "")) for found in rest if found)
                 return len(told) - sum(map(bool, rest)), left_out
 
-            display.wait_for("a page", lambda: counts()[0] == MOST, 20)
+            window.wait_for("a page", lambda: counts()[0] == MOST, 20)
             self.assertGreater(counts()[1], 1000)
             window.press("Go to the end")
             window.press("Step back to the previous node")
-            display.wait_for("another page", lambda: "more before these" in str(texts(tree)), 20)
+            window.wait_for("another page", lambda: "more before these" in str(texts(tree)), 20)
             self.assertLessEqual(counts()[0], MOST)
 
     def test_help(self):
@@ -239,11 +239,11 @@ class Reader(unittest.TestCase):
             for _ in range(2):
                 window.key("F1")
                 window.read("Finding a NaN")
-                display.take_picture(OUTPUT / "help.png")
+                window.take_picture(OUTPUT / "help.png")
                 window.key("Escape")
-                display.wait_for("the guide gone", lambda: not one_in(window, "Finding a NaN", "label"))
+                window.wait_for("the guide gone", lambda: not one_in(window, "Finding a NaN", "label"))
             window.key("F1")
-            window.find("push button", "Keyboard Shortcuts").queryAction().doAction(0)
+            window.press_one("Keyboard Shortcuts")
             window.read("Move on the Tape")
 
 

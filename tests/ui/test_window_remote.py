@@ -4,8 +4,6 @@ leads to this machine."""
 import os
 import pathlib
 import signal
-import subprocess
-import sys
 import tempfile
 
 import display
@@ -13,23 +11,20 @@ import display
 display.ensure()
 
 from remote_case import SSH, Server, write_script
-from test_window import OUTPUT, TAPEDECK, Window, read_events
-from test_window_live import LiveWindow, children_of
+from live_window import ChildWindow
+from window_tapes import OUTPUT, read_events
 
 LOST = "The connection to the program is over: this is its tape so far"
 ENDED = "The program has ended: this is its whole tape"
 
 
-class RemoteWindow(Window):
+class RemoteWindow(ChildWindow):
     """The window that `tapedeck open ssh://...` opens."""
 
     def __init__(self, folder, address):
         self.ssh_pids = folder / "ssh-pids"
         ssh = write_script(folder / "ssh", SSH.format(folder=folder))
-        self.process = subprocess.Popen([TAPEDECK, "open", address, "--size", "1280x800"], env=dict(self.environment(), TAPEDECK_SSH=str(ssh)))
-        self.known = {}
-        self.window = display.wait_for("the window's process", lambda: children_of(self.process.pid))[0]
-        self.application = display.wait_for("the window on the accessibility bus", lambda: LiveWindow.find_application(self))
+        super().__init__(address, "--size", "1280x800", TAPEDECK_SSH=str(ssh))
 
     def kill_ssh(self):
         os.kill(int(self.ssh_pids.read_text().split()[-1]), signal.SIGKILL)
@@ -47,13 +42,13 @@ def test_to_the_end(folder):
         at_first = window.position()
         window.press("Step")
         window.read(lambda text: text.startswith("Paused at node_begin of"))
-        display.wait_for("the tape to be read again", lambda: window.position() > at_first)
-        display.take_picture(OUTPUT / "remote-stopped.png", 1300, 840)
+        window.wait_for("the tape to be read again", lambda: window.position() > at_first)
+        window.take_picture(OUTPUT / "remote-stopped.png", 1300, 840)
         window.press("Continue")
         window.read(ENDED)
         server.finish()
         window.wait_for_position(len(read_events(server.tape)))
-        display.take_picture(OUTPUT / "remote-ended.png", 1300, 840)
+        window.take_picture(OUTPUT / "remote-ended.png", 1300, 840)
     server.close()
 
 
@@ -65,12 +60,12 @@ def test_lost(folder):
         window.read(lambda text: text.startswith("Paused at graph_task_begin of"))
         window.press("Step")
         window.read(lambda text: text.startswith("Paused at node_begin of"))
-        there = display.wait_for("a position", window.position)
+        there = window.wait_for("a position", window.position)
         window.kill_ssh()
         window.read(LOST)
         window.press("Step back one event")
         window.wait_for_position(there - 1)
-        display.take_picture(OUTPUT / "remote-lost.png", 1300, 840)
+        window.take_picture(OUTPUT / "remote-lost.png", 1300, 840)
     (server.folder / "stay").unlink()
     server.finish()
     server.close()
@@ -84,8 +79,8 @@ def test_end_there(folder):
         window.read(lambda text: text.startswith("Paused at graph_task_begin of"))
         window.press("Close")
         window.find("label", "The Program Still Runs")
-        LiveWindow.answer(window, "End the Program")
-        assert window.process.wait(120) == 0
+        window.answer("End the Program")
+        assert window.quits() == 0
     assert server.process.wait(120) != 0 and "KeyboardInterrupt" in server.text(), server.text()
     server.close()
 
@@ -100,4 +95,3 @@ def main():
 
 if __name__ == "__main__":
     main()
-    sys.exit(0)

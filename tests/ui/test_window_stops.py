@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Stops in the window: set one, run to it and back, mark it; the stops of a tape are there when it is opened again."""
-import time
-
 import display
 
 display.ensure()
 
-from test_window import OUTPUT, Window, node_name, pyatspi, read_events, tapedeck
+from window_case import Window, pyatspi
+from window_tapes import OUTPUT, node_name, read_events, tapedeck
 
 RUN = "Run to the next stop; at the end, let the program run there"
 BACK = "Back to the stop before"
@@ -25,18 +24,18 @@ def switch(window, name):
     def is_switch(widget):
         return widget.name == name and widget.getRoleName() != "label"
 
-    return display.wait_for(f"switch '{name}'", lambda: display.find_below(window.application, is_switch))
+    return window.wait_for(f"switch '{name}'", lambda: window.look(is_switch))
 
 
 def has_label(window, text):
-    return display.find_below(window.application, lambda w: w.getRoleName() == "label" and w.name == text)
+    return window.look(lambda w: w.getRoleName() == "label" and w.name == text)
 
 
 def add_stop(window, text):
     """Writes a condition into the entry of the list, which is open and has the focus."""
     entry = window.find("text", "New stop")
-    display.wait_for("the entry to have the focus", lambda: entry.getState().contains(pyatspi.STATE_FOCUSED))
-    entry.queryEditableText().setTextContents(text)
+    window.wait_for("the entry to have the focus", lambda: entry.getState().contains(pyatspi.STATE_FOCUSED))
+    window.fill(entry, text)
     window.key("Return")
     return entry
 
@@ -49,17 +48,15 @@ def test_run(tape, events):
     with Window(tape, "--at", 1, "--node", node) as window:
         window.find("label", lambda name: name.startswith(node_name(events, node)))
         window.wait_for_position(2)
-        display.wait_for("the window to have the focus", window.focused)
+        window.wait_for("the window to have the focus", window.focused)
         window.key("b")
         window.key("Home")
         window.wait_for_position(0)
         for seq in places:
             window.key("F5")
             window.wait_for_position(seq + 1)
-        time.sleep(0.3)  # until it is drawn
-        display.take_picture(OUTPUT / "stops-graph.png", 1300, 840)
+        window.take_picture(OUTPUT / "stops-graph.png", 1300, 840)
         window.press(RUN)
-        time.sleep(0.5)
         window.wait_for_position(places[-1] + 1)
         for seq in reversed(places[:-1]):
             window.press(BACK)
@@ -80,17 +77,16 @@ def test_list(tape, events, node):
         window.find("label", f"node:{node}")
         entry = add_stop(window, "node:x")
         window.read("'node:x': must be node:NUMBER")
-        entry.queryEditableText().setTextContents("")
+        window.fill(entry, "")
         add_stop(window, "ready")
         window.read(f"{ready} hits")
         add_stop(window, "op:Mul*")
         switch(window, "op:Mul*")
-        time.sleep(0.3)
-        display.take_picture(OUTPUT / "stops-list.png", 1300, 840)
-        switch(window, "ready").queryAction().doAction(0)
-        display.wait_for("the stop to be off", lambda: not is_on(switch(window, "ready")))
+        window.take_picture(OUTPUT / "stops-list.png", 1300, 840)
+        window.act(switch(window, "ready"))
+        window.wait_for("the stop to be off", lambda: not is_on(switch(window, "ready")))
         window.press(f"Remove node:{node}")
-        display.wait_for("the stop to go", lambda: not has_label(window, f"node:{node}"))
+        window.wait_for("the stop to go", lambda: not has_label(window, f"node:{node}"))
     with Window(tape, "--at", 0) as window:
         window.wait_for_position(1)
         window.key("B", "Shift")

@@ -2,15 +2,14 @@
 """Parts of a graph in the window: neighbours of a node, paths between two nodes, and the way back; the minimap. The counts that the
 window tells are those of a walk over the edges of the tape."""
 import subprocess
-import time
 
 import display
 
 display.ensure()
 
-from test_window import KEYS, MAKE_TAPE, OUTPUT, THIN_SPACE, Window, node_name, pyatspi, read_events
+from window_case import Window
+from window_tapes import MAKE_TAPE, OUTPUT, THIN_SPACE, node_name, read_events
 
-KEYS.update(Escape=0xFF1B, greater=0x3E, less=0x3C)
 N_NODES = 1500
 
 
@@ -56,30 +55,24 @@ def middle(graph):
 
 
 def is_gone(window, text):
-    return not display.find_below(window.application, lambda w: w.getRoleName() == "label" and w.name.startswith(text))
+    return not window.look(lambda w: w.getRoleName() == "label" and w.name.startswith(text))
 
 
-def picture():
-    """The pixels of the graph, once nothing moves any more."""
-    path, last = OUTPUT / "graph.png", None
-    while True:
-        display.take_picture(path, 600, 320)
-        if path.read_bytes() == last:
-            return last
-        last = path.read_bytes()
-        time.sleep(0.3)
+def picture(window):
+    """The pixels of the graph."""
+    return window.screen_rows((0, 0, 600, 320))
 
 
 def read_part(window, what, nodes, graph):
     window.read(f"{what} – {number(len(nodes))} of {number(len(graph.nodes))} nodes")
     canvas = window.control("image", "Backward graph")
-    display.wait_for("the canvas to tell its part", lambda: what in canvas.description)
+    window.wait_for("the canvas to tell its part", lambda: what in canvas.description)
 
 
 def read_whole(window, graph, what):
     canvas = window.control("image", "Backward graph")
-    display.wait_for("the whole graph", lambda: f"The graph has {len(graph.nodes)} nodes." in canvas.description)
-    display.wait_for("the bar to go", lambda: is_gone(window, what))
+    window.wait_for("the whole graph", lambda: f"The graph has {len(graph.nodes)} nodes." in canvas.description)
+    window.wait_for("the bar to go", lambda: is_gone(window, what))
 
 
 def test_neighbours(tape, events, graph):
@@ -96,7 +89,7 @@ def test_neighbours(tape, events, graph):
         window.key("less")
         window.key("less")
         read_part(window, what, graph.neighbours(node, 1), graph)
-        display.take_picture(OUTPUT / "neighbours.png")
+        window.take_picture(OUTPUT / "neighbours.png")
         window.press("Step one event")
         window.wait_for_position(start + 1)
         window.press("Step to the next node")
@@ -105,13 +98,13 @@ def test_neighbours(tape, events, graph):
         window.key("Escape")
         read_whole(window, graph, what)
         window.key("+")
-        before = picture()
+        before = picture(window)
         window.key("g")
         window.read(lambda text: text.startswith("Neighbours of "))
-        display.wait_for("the neighbours", lambda: picture() != before)
-        window.find("push button", "Whole Graph").queryAction().doAction(0)
+        window.wait_for("the neighbours", lambda: picture(window) != before)
+        window.press_one("Whole Graph")
         read_whole(window, graph, "Neighbours of ")
-        display.wait_for("the same view as before", lambda: picture() == before, 20)
+        window.wait_for("the same view as before", lambda: picture(window) == before, 20)
 
 
 def test_paths(tape, events, graph):
@@ -119,7 +112,7 @@ def test_paths(tape, events, graph):
     node = middle(graph)
     with Window(tape, "--node", node) as window:
         canvas = window.find("image", "Backward graph")
-        display.wait_for("the selection", lambda: node_name(events, node) in canvas.description)
+        window.wait_for("the selection", lambda: node_name(events, node) in canvas.description)
         window.key("g", "Shift")
         window.read(lambda text: text.startswith(f"Path from {node_name(events, node)}: "))
         window.key("Escape")
@@ -129,14 +122,14 @@ def test_paths(tape, events, graph):
         for _ in range(3):
             before = canvas.description
             window.key("Up")
-            display.wait_for("another node", lambda: canvas.description != before)
+            window.wait_for("another node", lambda: canvas.description != before)
         name = canvas.description.removeprefix("Selected: ").split(",")[0].split(" (")[0]
         other = int(name.split("#")[1])
         nodes = graph.between(node, other)
         window.key("g", "Shift")
         if nodes:
             read_part(window, f"Paths between {node_name(events, node)} and {name}", nodes, graph)
-            display.take_picture(OUTPUT / "paths.png")
+            window.take_picture(OUTPUT / "paths.png")
             window.key("Escape")
         else:
             window.read("There is no path between these two nodes")
@@ -147,7 +140,7 @@ def test_paths(tape, events, graph):
 def test_minimap(tape, events, graph):
     """A click on it moves the view. A key hides it, and the next window remembers that."""
     def shown(window):
-        return display.find_below(window.application, lambda w: w.getRoleName() == "image" and w.name == "Minimap")
+        return window.look(lambda w: w.getRoleName() == "image" and w.name == "Minimap")
 
     for is_last in (False, True):
         with Window(tape) as window:
@@ -156,15 +149,15 @@ def test_minimap(tape, events, graph):
                 assert not shown(window), "the window forgot that the minimap was hidden"
                 window.key("m")
             box = window.place_of(lambda: window.find("image", "Minimap"))
-            before = picture()
-            pyatspi.Registry.generateMouseEvent(box.x + box.width // 2, box.y + box.height // 4, "b1c")
-            display.wait_for("another part of the graph", lambda: picture() != before)
-            display.take_picture(OUTPUT / "minimap.png")
+            before = picture(window)
+            window.click_at(box.x + box.width // 2, box.y + box.height // 4)
+            window.wait_for("another part of the graph", lambda: picture(window) != before)
+            window.take_picture(OUTPUT / "minimap.png")
             if not is_last:
                 window.key("m")
-                display.wait_for("the minimap to go", lambda: not shown(window))
+                window.wait_for("the minimap to go", lambda: not shown(window))
             window.key("q", "Control")
-            window.process.wait(timeout=60)
+            assert window.quits() == 0
 
 
 def main():

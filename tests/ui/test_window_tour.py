@@ -16,8 +16,10 @@ display.ensure()
 import pictures
 import torches
 import wayland
-from test_window import OUTPUT, TAPEDECK, Window, go_to_row, pyatspi, read_events, tapedeck
-from test_window_live import LiveWindow
+from live_window import LiveWindow
+from window_case import Window, pyatspi
+from window_rows import go_to_row
+from window_tapes import OUTPUT, TAPEDECK, read_events, tapedeck
 
 PICTURES = OUTPUT.parent / "tour"
 CATALOGUES = pathlib.Path(os.environ["BUILD_ROOT"]) / "resources/po"
@@ -53,11 +55,10 @@ class Tour:
         self.say = chinese.gettext
         Window.SLIDER = self.say("Event position")
 
-    def station(self, name, shows=ALL):
-        pyatspi.Registry.generateMouseEvent(*CORNER, "abs")
-        display.wait_for_rest(still=1)
+    def station(self, window, name, shows=ALL):
+        window.point_at(*CORNER)
         path = PICTURES / f"{self.name}-{len(self.stations) + 1:02}-{name}.png"
-        display.take_picture(path, *self.size)
+        window.take_picture(path, *self.size)
         self.stations.append((path, shows))
 
 
@@ -66,9 +67,7 @@ class Quiet(Window):
 
     def __init__(self, name, *arguments):
         self.log = open(PICTURES / f"{name}.log", "w+")
-        self.process = subprocess.Popen([TAPEDECK, "open", *map(str, arguments)], stderr=self.log, env=self.environment())
-        self.known = {}
-        self.application = display.wait_for("the window on the accessibility bus", self.find_application)
+        super().__init__(*arguments, stderr=self.log)
 
     def __exit__(self, *failure):
         super().__exit__(*failure)
@@ -83,25 +82,25 @@ def find_the_nan(tour):
     say = tour.say
     with Quiet("nan-" + tour.name) as window:
         window.read(say("Play, pause and rewind a backward pass."))
-        tour.station("start")
+        tour.station(window, "start")
         go_to_row(window, say("Where was the NaN born?"))
         window.key("Return")
         window.find("push button", say("Show"))
-        tour.station("findings")
+        tour.station(window, "findings")
         before = window.position()
         window.press(say("Show"))
-        display.wait_for("the NaN", lambda: window.position() not in (None, before))
-        tour.station("shown")
+        window.wait_for("the NaN", lambda: window.position() not in (None, before))
+        tour.station(window, "shown")
         window.press(say("Why?"))
         step = re.escape(say("Step %llu of %llu")).replace("%llu", "[0-9]+")
         window.read(lambda text: re.fullmatch(step, text))
-        tour.station("why")
+        tour.station(window, "why")
         window.key("Escape")
         window.press(say("Go to the start"))
         window.wait_for_position(0)
         window.press(say("Step to the next node"))
-        display.wait_for("a node", lambda: window.position())
-        tour.station("first-node")
+        window.wait_for("a node", lambda: window.position())
+        tour.station(window, "first-node")
 
 
 def find_the_time(tour, tape):
@@ -111,20 +110,20 @@ def find_the_time(tour, tape):
     with Quiet("time-" + tour.name, tape, "--page", "profile", "--at", "end") as window:
         window.wait_for_position(length)
         window.find("label", lambda name: name.startswith("ConvolutionBackward0") or name.startswith("AddBackward0"))
-        tour.station("profile")
+        tour.station(window, "profile")
         graph = window.control("image", say("Backward graph"))
         before = graph.description
         window.key("o")
-        display.wait_for("the colours", lambda: graph.description != before)
-        tour.station("overlay")
+        window.wait_for("the colours", lambda: graph.description != before)
+        tour.station(window, "overlay")
         window.click("page tab", say("Events"))
         page = window.find("page tab", say("Events"))
-        display.wait_for("the page", lambda: page.getState().contains(pyatspi.STATE_SELECTED))
+        window.wait_for("the page", lambda: page.getState().contains(pyatspi.STATE_SELECTED))
         window.read(str(length - 1))
-        tour.station("events")
+        tour.station(window, "events")
         window.key("f", "Control")
         window.find("list", say("Nodes found"))
-        tour.station("search", shows=LEFT)
+        tour.station(window, "search", shows=LEFT)
         window.key("Escape")
         window.press(say("Go to the start"))
         window.wait_for_position(0)
@@ -132,21 +131,21 @@ def find_the_time(tour, tape):
         window.find("slider", say("Event position"))
         window.key("F1")
         window.find("push button", lambda name: say("Keyboard shortcuts")[:4] in name or say("Keyboard Shortcuts")[:4] in name)
-        tour.station("help", shows=NOTHING)
+        tour.station(window, "help", shows=NOTHING)
 
 
 def step_a_program(tour):
     say = tour.say
     with LiveWindow(f"tour-{tour.name}", script="two_layers") as window:
         window.find("push button", say("Let Go"))
-        tour.station("live")
+        tour.station(window, "live")
         window.press(say("Step"))
-        display.wait_for("the step", lambda: (window.position() or 0) > 1)
-        tour.station("stepped")
+        window.wait_for("the step", lambda: (window.position() or 0) > 1)
+        tour.station(window, "stepped")
         window.press(say("Let Go"))
         window.read(say("The program has ended: this is its whole tape"))
         assert window.finishes()[0] == 0
-        tour.station("ended")
+        tour.station(window, "ended")
 
 
 def record():

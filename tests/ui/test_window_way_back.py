@@ -2,15 +2,15 @@
 """The way back to a cause in the window: the same steps as `why --chain` tells, one key each."""
 import json
 import re
-import time
 
 import display
 
 display.ensure()
 
-from test_window import OUTPUT, Window, node_name, read_events, tapedeck
+from window_case import Window
+from window_tapes import OUTPUT, node_name, read_events, tapedeck
 
-MOMENT_REST = 0.6  # a playhead that rests so long has visited the place
+REST_S = 0.5  # a little more than REST_MS of ui/model/visits.c
 
 
 def chain_at(tape, seq):
@@ -26,7 +26,7 @@ def read_step(window, number, steps):
 
 
 def bar_is_gone(window):
-    return not display.find_below(window.application, lambda w: w.getRoleName() == "label" and re.match(r"Step \d", w.name))
+    return not window.look(lambda w: w.getRoleName() == "label" and re.match(r"Step \d", w.name))
 
 
 def last(events, kind):
@@ -45,10 +45,10 @@ def test_walk(tape):
         for number, step in enumerate(steps):
             window.key("w")
             read_step(window, number, steps)
-            display.wait_for("the node to be selected", lambda: node_name(events, step["node"]) in graph.description)
-        display.take_picture(OUTPUT / "way-back.png")
+            window.wait_for("the node to be selected", lambda: node_name(events, step["node"]) in graph.description)
+        window.take_picture(OUTPUT / "way-back.png")
         window.key("w")
-        time.sleep(MOMENT_REST)
+        window.pause(REST_S, "a place where the playhead rests is one to go back to")
         read_step(window, len(steps) - 1, steps)
         for number in (len(steps) - 2, len(steps) - 3):
             window.key("Left", "Alt")
@@ -56,7 +56,7 @@ def test_walk(tape):
         window.key("w")
         read_step(window, len(steps) - 2, steps)
         window.key("Escape")
-        display.wait_for("the bar to go", lambda: bar_is_gone(window))
+        window.wait_for("the bar to go", lambda: bar_is_gone(window))
 
 
 def test_value(tape):
@@ -72,10 +72,9 @@ def test_value(tape):
         for number in range(1, len(steps)):
             window.press("Where did this come from? Go back to its cause, step by step")
             read_step(window, number, steps)
-        time.sleep(MOMENT_REST)
-        display.take_picture(OUTPUT / "way-back-nan.png")
+        window.take_picture(OUTPUT / "way-back-nan.png")
         window.press("Leave the way back")
-        display.wait_for("the bar to go", lambda: bar_is_gone(window))
+        window.wait_for("the bar to go", lambda: bar_is_gone(window))
 
 
 def main():

@@ -5,17 +5,16 @@ import os
 import pathlib
 import re
 import sys
-import time
 
 import display
 import torches
 
 display.ensure()
 
-from test_window import MODIFIER_CODES, OUTPUT, Window, pyatspi, read_events, tapedeck
+from window_case import Window, pyatspi
+from window_tapes import OUTPUT, read_events, tapedeck
 
-
-MOMENT = 0.6  # a popover that closes still takes keys
+REST_S = 0.5  # a little more than REST_MS of ui/model/visits.c
 
 
 def notes():
@@ -36,15 +35,13 @@ def test_bookmarks(tape):
             window.drag_to(position)
             window.wait_for_position(position)
             window.key("b", "Control")
-            display.wait_for("the cursor in the note", lambda: (f := window.focused()) and f.name == "Note")
-            for letter in letters:
-                window.key(letter)
-            display.wait_for("the note", lambda: notes().get(position) == letters)
-            display.take_picture(OUTPUT / f"bookmark-{letters}.png")
+            window.wait_for("the cursor in the note", lambda: (f := window.focused()) and f.name == "Note")
+            window.type(letters)
+            window.wait_for("the note", lambda: notes().get(position) == letters)
+            window.take_picture(OUTPUT / f"bookmark-{letters}.png")
             window.key("Return")
-            time.sleep(MOMENT)
         window.key("q", "Control")
-        window.process.wait(60)
+        assert window.quits() == 0
     with Window(tape) as window:
         window.key("Home")
         window.wait_for_position(0)
@@ -54,7 +51,7 @@ def test_bookmarks(tape):
         assert notes() == {20: "here", length - 5: "nan"}, notes()
         window.key("b", "Control")
         window.press("Take this bookmark away")
-        display.wait_for("the other one alone", lambda: list(notes()) == [length - 5])
+        window.wait_for("the other one alone", lambda: list(notes()) == [length - 5])
 
 
 def sentences(tape):
@@ -73,29 +70,23 @@ def test_words(tape):
         window.wait_for_position(0)
         window.key("F", "Control")
         entry = window.find("entry", "Words of an event")
-        for letter in "popped":
-            window.key(letter)
+        window.type("popped")
         window.read(f"{len(found)} events")
         for seq in found:
             window.key("Return")
             window.wait_for_position(seq + 1)
-        display.take_picture(OUTPUT / "words.png")
+        window.take_picture(OUTPUT / "words.png")
         window.key("Return")
         window.press("Event listed before")
         window.wait_for_position(found[-2] + 1)
-        entry.queryEditableText().setTextContents("no such words")
+        window.fill(entry, "no such words")
         window.read("No Such Events")
 
 
-def shift_drag(x, to_x, y):
-    registry = pyatspi.Registry
-    registry.generateKeyboardEvent(MODIFIER_CODES["Shift"], None, pyatspi.KEY_PRESS)
-    registry.generateMouseEvent(x, y, "b1p")
-    for step in range(1, 6):
-        registry.generateMouseEvent(x + (to_x - x) * step // 5, y, "abs")
-        time.sleep(0.1)
-    registry.generateMouseEvent(to_x, y, "b1r")
-    registry.generateKeyboardEvent(MODIFIER_CODES["Shift"], None, pyatspi.KEY_RELEASE)
+def brush(window, area, begin, end):
+    """Shift and a drag, from a share of the width to another."""
+    middle = area.y + area.height // 2
+    window.drag(area.x + int(area.width * begin), middle, area.x + int(area.width * end), middle, "Shift")
 
 
 def test_brush(tape):
@@ -108,25 +99,43 @@ def test_brush(tape):
 
     with Window(tape, "--page", "events") as window:
         start = window.position()
-        window.find("entry", "Words of an event").queryEditableText().setTextContents("gradient")
+        window.fill(window.find("entry", "Words of an event"), "gradient")
         window.read(f"{n_words} events")
         area = window.place_of(lambda: window.find("image", "Timeline"))
-        middle = area.y + area.height // 2
         for begin, end in ((0.33, 0.75), (0.15, 0.5), (0.5, 0.95), (0.15, 0.3), (0.7, 0.95)):  # a slow node may fill one
-            shift_drag(area.x + int(area.width * begin), area.x + int(area.width * end), middle)
+            brush(window, area, begin, end)
             n_found = count_in_range(window)
-            time.sleep(MOMENT)
-            display.take_picture(OUTPUT / "brush.png")
+            window.take_picture(OUTPUT / "brush.png")
             window.press("All Times")
             window.read(f"{n_words} events")
             if 0 < n_found < n_words:
                 break
         assert 0 < n_found < n_words, n_found
-        shift_drag(area.x + int(area.width * begin), area.x + int(area.width * end), middle)
+        brush(window, area, begin, end)
         count_in_range(window)
         window.key("Escape")
         window.read(f"{n_words} events")
         assert window.position() == start
+
+
+def test_ways(tape):
+    """Back and forward through places visited; from a selected node to where it begins and ends; its events alone."""
+    events = read_events(tape)
+    start = next(e["seq"] for e in events if e["event"] == "graph_task_begin") + 1
+    anomaly = next(e["seq"] for e in events if e["event"] == "anomaly")
+    begin, end = ([e["seq"] for e in events if e["event"] == kind][-1] for kind in ("node_begin", "node_end"))
+    with Window(tape, "--node", next(e["node"] for e in events if e["seq"] == begin)) as window:
+        window.wait_for_position(start)
+        for key, position in (("period", end + 1), ("comma", begin + 1), ("Home", 0), ("n", anomaly + 1)):
+            window.key(key)
+            window.wait_for_position(position)
+            window.pause(REST_S, "a place where the playhead rests is one to go back to")
+        for key, position in (("Left", 0), ("Left", begin + 1), ("Right", 0), ("Right", anomaly + 1), ("Right", anomaly + 1)):
+            window.key(key, "Alt")
+            window.wait_for_position(position)
+        window.key("e")
+        only = window.find("push button", "This Node")
+        window.wait_for("its events alone", lambda: only.getState().contains(pyatspi.STATE_PRESSED))
 
 
 def recordings():
@@ -136,10 +145,8 @@ def recordings():
 def ask_to_record(window, command):
     window.key("r", "Control")
     window.find("text", lambda name: name.startswith("Command"))
-    time.sleep(MOMENT)
-    for letter in command:
-        window.key(letter)
-    display.take_picture(OUTPUT / "record.png")
+    window.type(command)
+    window.take_picture(OUTPUT / "record.png")
     window.key("Return")
 
 
@@ -156,10 +163,10 @@ def test_record():
     for python in pythons[:1]:
         with Window() as window:
             ask_to_record(window, f"{python} {script}")
-            display.wait_for("the tape, once the observer is built", lambda: recordings(), 400)
+            window.wait_for("the tape, once the observer is built", lambda: recordings(), 400)
             window.read(lambda text: text.startswith("t-") and text.endswith(".tape"))
             window.find("slider", "Event position")
-            display.take_picture(OUTPUT / "recorded.png")
+            window.take_picture(OUTPUT / "recorded.png")
 
 
 def test_save(tape):
@@ -169,22 +176,21 @@ def test_save(tape):
     with Window(tape, "--page", "findings") as window:
         window.press("Save…")
         window.find("push button", lambda name: name.endswith("Save"))
-        time.sleep(MOMENT)
-        display.take_picture(OUTPUT / "save.png")
+        window.take_picture(OUTPUT / "save.png")
         window.key("Return")
-        page, = display.wait_for("the page", lambda: list(OUTPUT.glob("ways-event-*.html")))
-        display.wait_for("all of it", lambda: page.read_text().rstrip().endswith("</html>"))
+        page, = window.wait_for("the page", lambda: list(OUTPUT.glob("ways-event-*.html")))
+        window.wait_for("all of it", lambda: page.read_text().rstrip().endswith("</html>"))
 
 
 def test_copy(tape):
     """Ctrl+C copies the event that is selected in the list: its number and its sentence."""
     with Window(tape, "--page", "events") as window:
         window.focus_by("Tab", lambda widget: widget.getRoleName() == "list item")
-        seq = display.wait_for("a row", window.selected_row)
+        seq = window.wait_for("a row", window.selected_row)
         window.key("c", "Control")
-        display.wait_for("the copy", lambda: display.clipboard_text().startswith(f"{seq}\t"))
+        window.wait_for("the copy", lambda: display.clipboard_text().startswith(f"{seq}\t"))
         sentence = display.clipboard_text().partition("\t")[2]
-        assert display.find_below(window.application, lambda w: w.getRoleName() == "label" and w.name.replace("\xa0", " ") == sentence), sentence
+        assert window.look(lambda w: w.getRoleName() == "label" and w.name.replace("\xa0", " ") == sentence), sentence
 
 
 def main():
@@ -192,7 +198,7 @@ def main():
     tape = OUTPUT / "ways.tape"
     tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "nan_from_sum")
     wanted = sys.argv[1:]
-    for test, arguments in ((test_bookmarks, [tape]), (test_words, [tape]), (test_brush, [tape]), (test_save, [tape]), (test_copy, [tape]), (test_record, [])):
+    for test, arguments in ((test_bookmarks, [tape]), (test_words, [tape]), (test_ways, [tape]), (test_brush, [tape]), (test_save, [tape]), (test_copy, [tape]), (test_record, [])):
         if wanted and test.__name__ not in wanted:
             continue
         test(*arguments)
