@@ -72,7 +72,7 @@ stores(void) {
 static void
 measure_recording(td_measured *measured, burst run, burst floor) {
   measured->floor_value = ns_per_event(floor);
-  td_bench_recording recording;
+  td_bench_recording recording = {0};
   measured->skipped = td_bench_record_begin(&recording);
   if (measured->skipped) return;
   measured->value = ns_per_event(run);

@@ -62,7 +62,7 @@ td_bench_node_off(td_measured *measured) {
 static void
 measure_recorded(td_measured *measured, uint32_t n, uint64_t busy_ns) {
   measured->floor_value = ns_per_node(n, busy_ns);
-  td_bench_recording recording;
+  td_bench_recording recording = {0};
   measured->skipped = td_bench_record_begin(&recording);
   if (measured->skipped) return;
   measured->value = ns_per_node(n, busy_ns);
@@ -131,7 +131,7 @@ td_bench_scale_chain(uint32_t n, double *value) {
 
 char *
 td_bench_scale_recorded_chain(uint32_t n, double *value) {
-  td_bench_recording recording;
+  td_bench_recording recording = {0};
   char *trouble = td_bench_record_begin(&recording);
   if (trouble) return trouble;
   *value = build_and_run_ms(n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A recording onto a temporary tape, for measuring. Main thread. */
+ * A recording onto a temporary tape, for measuring. Zero-initialise. Main thread. */
 #pragma once
 
 #include "engine/replay/replay.h"

@@ -11,7 +11,8 @@
 
 typedef struct td_graph_scene td_graph_scene;
 
-/* td_graph_scene_new lays out what the roots of a graph task reach (TD_NONE: the whole tape). */
+/* td_graph_scene_new lays out what the roots of a graph task reach (TD_NONE: the whole tape). The
+ * catalog must have the graph task, and so must that of a state that is drawn. */
 td_graph_scene *td_graph_scene_new(const td_catalog *catalog, uint32_t graph_task);
 void td_graph_scene_free(td_graph_scene *scene);
 

@@ -3,6 +3,8 @@
 
 #include "engine/base/alloc.h"
 
+#include <assert.h>
+
 uint32_t
 td_scene_find(const td_graph_scene *scene, uint32_t node) {
   uint32_t row = td_catalog_node_row(scene->catalog, node);
@@ -20,6 +22,7 @@ td_scene_add(td_graph_scene *scene, uint32_t node, uint32_t *capacity) {
 
 void
 td_graph_scene_init(td_graph_scene *scene, const td_catalog *catalog, uint32_t graph_task) {
+  assert(graph_task == TD_NONE || td_catalog_has_graph_task(catalog, graph_task));
   scene->catalog = catalog;
   scene->graph_task = graph_task;
   scene->numbers = TD_NEW_N(uint32_t, catalog->n_nodes);
