@@ -45,8 +45,10 @@ typedef struct td_figure {
 /* td_bench_figures returns the table and its length. */
 const td_figure *td_bench_figures(unsigned *n);
 
-/* td_bench_now returns monotonic seconds. */
+/* td_bench_now returns monotonic seconds, td_bench_processor_now those of this thread's processor
+ * time. */
 double td_bench_now(void);
+double td_bench_processor_now(void);
 
 /* td_bench_p99 sorts the values and returns their 99th percentile. */
 double td_bench_p99(double *values, unsigned n);
