@@ -24,6 +24,12 @@ judged_value(const td_figure *figure, const td_measured *measured) {
   return NAN;
 }
 
+/* Bounds are for the sizes that the rows name. */
+static bool
+is_judged(const td_figure *figure) {
+  return figure->judged_by != TD_AS_PEER && !td_bench_is_small();
+}
+
 static void
 print_spread_json(td_json *json, const td_spread *spread) {
   td_json_key(json, "rounds");
@@ -47,6 +53,9 @@ print_head_json(td_json *json, const char *name, const char *what, const char *u
   print_string_json(json, "figure", name);
   print_string_json(json, "what", what);
   print_string_json(json, "unit", unit);
+  if (!td_bench_is_small()) return;
+  td_json_key(json, "small");
+  td_json_bool(json, true);
 }
 
 static void
@@ -70,7 +79,7 @@ print_json(td_json *json, const td_figure *figure, const td_measured *measured) 
     td_json_key(json, "judged");
     td_json_double(json, judged_value(figure, measured));
     if (measured->spread.n_rounds) print_spread_json(json, &measured->spread);
-    if (figure->judged_by != TD_AS_PEER) {
+    if (is_judged(figure)) {
       td_json_key(json, "holds");
       td_json_bool(json, judged_value(figure, measured) <= figure->must);
     }
@@ -81,6 +90,13 @@ print_json(td_json *json, const td_figure *figure, const td_measured *measured) 
 static const char *
 bound_unit(const td_figure *figure) {
   return figure->judged_by == TD_BY_RATIO || figure->judged_by == TD_AS_PEER ? "x" : figure->unit;
+}
+
+static const char *
+verdict(const td_figure *figure, double judged) {
+  if (figure->judged_by == TD_AS_PEER) return "to compare";
+  if (!is_judged(figure)) return "not judged: small";
+  return judged <= figure->must ? "holds" : "DOES NOT HOLD";
 }
 
 static void
@@ -102,9 +118,7 @@ print_text(const td_figure *figure, const td_measured *measured) {
   g_autofree char *seen = g_strdup_printf(
       "%s%.3g %s", figure->judged_by == TD_BY_INCREASE ? "+" : "", judged, bound_unit(figure));
   printf("%-56s %-13s %-28s %-11s must %-10s %s", figure->what, value, floor, seen, bound,
-         figure->judged_by == TD_AS_PEER ? "to compare"
-         : judged <= figure->must        ? "holds"
-                                         : "DOES NOT HOLD");
+         verdict(figure, judged));
   if (measured->spread.n_rounds)
     printf(" (%u rounds: %.3g to %.3g)", measured->spread.n_rounds, measured->spread.low,
            measured->spread.high);
@@ -170,6 +184,12 @@ print_scale_text(const td_scale *scale, const td_scaled *measured) {
   printf("   %s\n", scale->things);
   print_growth("  time", scale->unit, measured->value, measured->exponent);
   print_growth("  most memory", "MB", measured->memory_mb, measured->memory_exponent);
+}
+
+static gboolean
+small_cb(const char *option, const char *value, void *data, GError **error) {
+  td_bench_choose_small();
+  return TRUE;
 }
 
 static gboolean torch_wanted;
@@ -250,6 +270,8 @@ td_command_bench(int argc, char **argv) {
        "Measure only this figure; may be repeated", "NAME"},
       {"scale", 0, 0, G_OPTION_ARG_NONE, &scaled,
        "Measure how time and memory grow: each figure at four sizes", NULL},
+      {"small", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, (void *)small_cb,
+       "Try every figure with little work, in moments; nothing is judged", NULL},
       {"window", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &tapes,
        "Measure how long each action in the window keeps its main loop, as text; may be repeated",
        "TAPE"},

@@ -9,21 +9,19 @@
 #define HEIGHT 1000
 #define START_FRAMES 10 /* the start page is drawn by then */
 #define QUIET_FRAMES 30 /* the lists are filled by then */
-#define FRAMES_THERE 160
-#define FRAMES_BACK 80
 
 typedef struct Drag {
   const char *path; /* (borrowed) */
   td_drag *result;  /* (borrowed) */
   TdWindow *window; /* (borrowed) */
-  int start, quiet, frame;
+  int n_there, start, quiet, frame;
   gint64 begin_us, last_us;
 } Drag;
 
 static double
-share_at(int frame) {
-  return frame <= FRAMES_THERE ? (double)frame / FRAMES_THERE
-                               : 1 - (double)(frame - FRAMES_THERE) / FRAMES_BACK;
+share_at(const Drag *self) {
+  int n = self->n_there, frame = self->frame;
+  return frame <= n ? (double)frame / n : 1 - (double)(frame - n) / (n / 2);
 }
 
 /* A tick comes before its frame is drawn: what is there at one tick is drawn at the next. */
@@ -57,14 +55,14 @@ frame_cb(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
   TdPlayhead *playhead = td_window_get_playhead(self->window);
   if (self->quiet <= QUIET_FRAMES && !is_open(self)) return G_SOURCE_CONTINUE;
   note_frame(self);
-  if (self->frame == FRAMES_THERE + FRAMES_BACK) {
+  if (self->frame == self->n_there + self->n_there / 2) {
     self->result->frame_ms = (double)(self->last_us - self->begin_us) / 1e3 / self->frame;
     gtk_window_destroy(GTK_WINDOW(self->window));
     return G_SOURCE_REMOVE;
   }
   self->frame++;
-  td_playhead_set_position(
-      playhead, (uint64_t)(share_at(self->frame) * (double)td_playhead_get_length(playhead)));
+  td_playhead_set_position(playhead,
+                           (uint64_t)(share_at(self) * (double)td_playhead_get_length(playhead)));
   return G_SOURCE_CONTINUE;
 }
 
@@ -79,9 +77,9 @@ activated(AdwApplication *application, gpointer data) {
 }
 
 char *
-td_drag_slider(const char *path, td_drag *drag) {
+td_drag_slider(const char *path, int n_frames, td_drag *drag) {
   if (!td_display_open()) return g_strdup("no display");
-  Drag self = {.path = path, .result = drag};
+  Drag self = {.path = path, .result = drag, .n_there = n_frames};
   g_autoptr(AdwApplication) application =
       adw_application_new("org.tapedeck.Bench", G_APPLICATION_NON_UNIQUE);
   g_application_set_resource_base_path(G_APPLICATION(application), "/org/tapedeck/Tapedeck");

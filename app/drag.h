@@ -12,6 +12,6 @@ typedef struct td_drag {
 } td_drag;
 
 /* td_drag_slider opens a tape in a window that shows its start page. Then the slider goes over the
- * whole tape and back, one move a frame. Returns NULL, or why it could not (owned). Call it once in
- * a process: the process keeps its display. */
-char *td_drag_slider(const char *path, td_drag *drag);
+ * whole tape in so many frames, and back in half of them, one move a frame. Returns NULL, or why it
+ * could not (owned). Call it once in a process: the process keeps its display. */
+char *td_drag_slider(const char *path, int n_frames, td_drag *drag);

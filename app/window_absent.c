@@ -19,7 +19,7 @@ td_window_leave(int status) {
 }
 
 char *
-td_drag_slider(const char *path, td_drag *drag) {
+td_drag_slider(const char *path, int n_frames, td_drag *drag) {
   return g_strdup("no window: " NO_WINDOW);
 }
 

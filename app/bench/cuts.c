@@ -22,6 +22,7 @@
 
 #define NODES_OF_STEP 144
 #define STEPS 50000
+#define SMALL_STEPS 1200 /* a few segments */
 #define ROUNDS 5
 
 typedef struct opening {
@@ -151,7 +152,7 @@ measure_off_disk(const char *path, uint64_t offset) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return g_strdup(strerror(errno));
   made.directory_ms = made.info_ms = INFINITY;
-  for (int i = 0; i < ROUNDS; i++) {
+  for (uint32_t i = 0; i < td_bench_size(ROUNDS, 1); i++) {
     made.directory_ms = MIN(made.directory_ms, read_from_ms(fd, offset));
     made.info_ms = MIN(made.info_ms, info_ms(fd, path));
   }
@@ -204,8 +205,10 @@ td_bench_cuts_tape(char **trouble) {
   if (!made.has_tried) {
     made.has_tried = true;
     atexit(remove_tape);
-    made.tape = (td_bench_tape){
-        .n_nodes = NODES_OF_STEP, .n_passes = STEPS, .trains = true, .is_cut = true};
+    made.tape = (td_bench_tape){.n_nodes = NODES_OF_STEP,
+                                .n_passes = td_bench_size(STEPS, SMALL_STEPS),
+                                .trains = true,
+                                .is_cut = true};
     made.trouble = td_bench_tape_record_apart(&made.tape);
   }
   *trouble = made.trouble;

@@ -13,6 +13,7 @@
 
 /* As in tapes.c: 10 million events. */
 #define NODES 200000
+#define SMALL_NODES 500
 #define PASSES 4
 
 typedef struct dragged {
@@ -31,7 +32,7 @@ drag_cb(void *path) {
   td_drag drag = {0};
   struct rusage usage = {0};
   g_setenv("XDG_CONFIG_HOME", "/dev/null", TRUE); /* no trace in the person's list of tapes */
-  g_autofree char *trouble = td_drag_slider(path, &drag);
+  g_autofree char *trouble = td_drag_slider(path, td_bench_size(160, 16), &drag);
   getrusage(RUSAGE_SELF, &usage);
   return g_strdup_printf("%.17g %.17g %.17g %.17g %s", drag.open_ms, drag.frame_ms, drag.worst_ms,
                          (double)usage.ru_maxrss / 1024, trouble ? trouble : "");
@@ -51,7 +52,8 @@ drag_tape(const char *path, dragged *self) {
 
 static char *
 drag_ten_million(void) {
-  td_bench_tape tape = {.n_nodes = NODES, .n_passes = PASSES, .is_cut = true};
+  td_bench_tape tape = {
+      .n_nodes = td_bench_size(NODES, SMALL_NODES), .n_passes = PASSES, .is_cut = true};
   char *trouble = td_bench_tape_record_apart(&tape);
   if (!trouble) trouble = drag_tape(tape.recording.path, &ten_million);
   td_bench_tape_remove(&tape);

@@ -20,6 +20,23 @@ td_bench_figures(unsigned *n) {
   return figures;
 }
 
+static bool is_small;
+
+void
+td_bench_choose_small(void) {
+  is_small = true;
+}
+
+bool
+td_bench_is_small(void) {
+  return is_small;
+}
+
+uint32_t
+td_bench_size(uint32_t n, uint32_t small) {
+  return is_small ? small : n;
+}
+
 double
 td_bench_now(void) {
   return (double)td_clock_monotonic_ns() / 1e9;

@@ -42,6 +42,14 @@ typedef struct td_figure {
 #include "app/bench/figures.def"
 #undef TD_FIGURE
 
+/* td_bench_choose_small makes all figures small from now on: they run as ever, in moments, and say
+ * nothing of speed. td_bench_is_small tells whether it was called. */
+void td_bench_choose_small(void);
+bool td_bench_is_small(void);
+
+/* td_bench_size returns how much work a figure wants: n, or `small` if figures are small. */
+uint32_t td_bench_size(uint32_t n, uint32_t small);
+
 /* td_bench_figures returns the table and its length. */
 const td_figure *td_bench_figures(unsigned *n);
 
@@ -58,7 +66,7 @@ double td_bench_p99(double *values, unsigned n);
 #define TD_BEST_OF(times, best, statement)                                                         \
   do {                                                                                             \
     (best) = 1e30;                                                                                 \
-    for (int round_ = 0; round_ < (times); round_++) {                                             \
+    for (uint32_t round_ = 0; round_ < (times); round_++) {                                        \
       double begin_ = td_bench_now();                                                              \
       statement;                                                                                   \
       double took_ = td_bench_now() - begin_;                                                      \

@@ -14,6 +14,7 @@
 #include <glib.h>
 
 #define FRAMES 120
+#define SMALL_FRAMES 4
 #define WIDTH 1600
 #define HEIGHT 1000
 
@@ -29,9 +30,10 @@ frames_p99_ms(td_replay *replay) {
   td_graph_view view = {.width = WIDTH, .height = HEIGHT, .selected = TD_NONE, .hovered = TD_NONE};
   td_graph_scene_fit(scene, &view);
   double took[FRAMES];
-  for (int frame = 0; frame < FRAMES; frame++) {
+  uint32_t n_frames = td_bench_size(FRAMES, SMALL_FRAMES);
+  for (uint32_t frame = 0; frame < n_frames; frame++) {
     td_error error = {0};
-    td_replay_seek(replay, td_replay_end(replay) * (uint64_t)(frame + 1) / FRAMES, &error);
+    td_replay_seek(replay, td_replay_end(replay) * (frame + 1) / n_frames, &error);
     td_error_clear(&error);
     view.centre_y += 1;
     double begin = td_bench_processor_now();
@@ -43,7 +45,7 @@ frames_p99_ms(td_replay *replay) {
   cairo_surface_destroy(surface);
   td_label_cache_free(labels);
   td_graph_scene_free(scene);
-  return td_bench_p99(took, FRAMES);
+  return td_bench_p99(took, n_frames);
 }
 
 static char *
@@ -57,12 +59,14 @@ measure_frames(char *(*make)(td_bench_tape *tape), uint32_t n, double *value) {
 
 void
 td_bench_frame_10000(td_measured *measured) {
-  measured->skipped = measure_frames(td_bench_tape_make, 10000, &measured->value);
+  measured->skipped =
+      measure_frames(td_bench_tape_make, td_bench_size(10000, 500), &measured->value);
 }
 
 void
 td_bench_frame_100000(td_measured *measured) {
-  measured->skipped = measure_frames(td_bench_tape_make, 100000, &measured->value);
+  measured->skipped =
+      measure_frames(td_bench_tape_make, td_bench_size(100000, 5000), &measured->value);
 }
 
 char *

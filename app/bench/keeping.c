@@ -10,6 +10,7 @@
 
 #define NODES 200
 #define PASSES 500
+#define SMALL_PASSES 120
 #define ROUNDS 5
 #define STEPS_KEPT 50
 
@@ -35,8 +36,10 @@ keep(td_keeper *keeper, kept *kept, td_error *error) {
 
 static char *
 keep_once(kept *kept) {
-  td_bench_tape tape = {
-      .n_nodes = NODES, .n_passes = PASSES, .trains = true, .recording.keep = "--keep 50steps"};
+  td_bench_tape tape = {.n_nodes = NODES,
+                        .n_passes = td_bench_size(PASSES, SMALL_PASSES),
+                        .trains = true,
+                        .recording.keep = "--keep 50steps"};
   td_keep_limit limit = {.steps = STEPS_KEPT};
   td_keeper *keeper;
   td_error error = {0};
@@ -55,7 +58,7 @@ keep_once(kept *kept) {
 void
 td_bench_keep_event(td_measured *measured) {
   measured->value = measured->floor_value = 1e30;
-  for (int i = 0; i < ROUNDS && !measured->skipped; i++) {
+  for (uint32_t i = 0; i < td_bench_size(ROUNDS, 1) && !measured->skipped; i++) {
     kept kept = {0};
     measured->skipped = keep_once(&kept);
     if (measured->skipped || kept.n_events == 0) continue;

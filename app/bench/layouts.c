@@ -44,17 +44,17 @@ worst_ms(uint32_t n) {
 
 void
 td_bench_layout_1000(td_measured *measured) {
-  measured->value = worst_ms(1000);
+  measured->value = worst_ms(td_bench_size(1000, 50));
 }
 
 void
 td_bench_layout_10000(td_measured *measured) {
-  measured->value = worst_ms(10000);
+  measured->value = worst_ms(td_bench_size(10000, 500));
 }
 
 void
 td_bench_layout_100000(td_measured *measured) {
-  measured->value = worst_ms(100000);
+  measured->value = worst_ms(td_bench_size(100000, 5000));
 }
 
 char *

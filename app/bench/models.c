@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #define ROUNDS 15
+#define SMALL_ROUNDS 3
 #define WARM_STEPS 5
 #define ROUND_NS 2e7 /* of PyTorch's processor time */
 
@@ -59,14 +60,19 @@ ask(team *self, engine engine, const char *model, unsigned n) {
   return td_bench_worker_ask(&self->workers[engine], line);
 }
 
+static unsigned
+n_rounds(void) {
+  return td_bench_size(ROUNDS, SMALL_ROUNDS);
+}
+
 /* Each round begins with another engine. */
 static bool
 run_rounds(team *self, const char *model, samples *samples) {
   double warm = 0;
   for (engine engine = N_ENGINES; engine-- > 0;)
-    if ((warm = ask(self, engine, model, WARM_STEPS)) <= 0) return false;
-  unsigned n = (unsigned)CLAMP(ROUND_NS / warm, 1, 1000);
-  for (int i = 0; i < ROUNDS * N_ENGINES; i++) {
+    if ((warm = ask(self, engine, model, td_bench_size(WARM_STEPS, 1))) <= 0) return false;
+  unsigned n = (unsigned)CLAMP(ROUND_NS / warm, 1, td_bench_size(1000, 1));
+  for (unsigned i = 0; i < n_rounds() * N_ENGINES; i++) {
     engine engine = (i + i / N_ENGINES) % N_ENGINES;
     double took = samples->ns[engine][i / N_ENGINES] = ask(self, engine, model, n);
     if (took <= 0) return false;
@@ -115,16 +121,16 @@ compare_turns(const void *a, const void *b) {
 static void
 judge(const samples *samples, engine engine, td_measured *measured) {
   turn turns[ROUNDS];
-  for (int i = 0; i < ROUNDS; i++) {
+  unsigned n = n_rounds();
+  for (unsigned i = 0; i < n; i++) {
     double own = samples->ns[engine][i], peer = samples->ns[TORCH][i];
     turns[i] = (turn){own / peer, own / 1e3, peer / 1e3};
   }
-  qsort(turns, ROUNDS, sizeof *turns, compare_turns);
-  const turn *middle = &turns[ROUNDS / 2];
+  qsort(turns, n, sizeof *turns, compare_turns);
+  const turn *middle = &turns[n / 2];
   measured->value = middle->value;
   measured->floor_value = middle->floor_value;
-  measured->spread =
-      (td_spread){ROUNDS, turns[ROUNDS / 4].ratio, middle->ratio, turns[ROUNDS * 3 / 4].ratio};
+  measured->spread = (td_spread){n, turns[n / 4].ratio, middle->ratio, turns[n * 3 / 4].ratio};
 }
 
 /* What has been measured of a model: the figure of the recording follows that of the step. */

@@ -13,6 +13,8 @@
 #define NODES 10000
 #define ROUNDS 40
 #define BUSY_NODES 2000
+#define MANY 1000000
+#define FEW 2000 /* in small figures */
 
 /* The same chain on PyTorch, whose cheapest node with a function of its own is clone's. */
 static const char torch_chain[] = "import time, torch\n"
@@ -28,7 +30,7 @@ static const char torch_chain[] = "import time, torch\n"
 static double
 ns_per_node(uint32_t n, uint64_t busy_ns) {
   double best = 1e30;
-  for (int round = 0; round < ROUNDS; round++) {
+  for (uint32_t round = 0; round < td_bench_size(ROUNDS, 2); round++) {
     td_tensor *end = td_bench_chain(n, busy_ns);
     double took = td_bench_backward(end, false);
     best = TD_MIN(best, took);
@@ -55,7 +57,7 @@ measure_torch(double *ns) {
 
 void
 td_bench_node_off(td_measured *measured) {
-  measured->value = ns_per_node(NODES, 0);
+  measured->value = ns_per_node(td_bench_size(NODES, FEW), 0);
   measured->skipped = measure_torch(&measured->floor_value);
 }
 
@@ -72,40 +74,39 @@ measure_recorded(td_measured *measured, uint32_t n, uint64_t busy_ns) {
 
 void
 td_bench_node_recording(td_measured *measured) {
-  measure_recorded(measured, NODES, 0);
+  measure_recorded(measured, td_bench_size(NODES, FEW), 0);
 }
 
 void
 td_bench_node_1us_recording(td_measured *measured) {
-  measure_recorded(measured, BUSY_NODES, 1000);
+  measure_recorded(measured, td_bench_size(BUSY_NODES, 200), 1000);
 }
-
-#define MANY 1000000
 
 /* Nanoseconds for a block as large as a node. */
 static double
-malloc_free(void) {
+malloc_free(uint32_t n) {
   double best;
   TD_BEST_OF(
-      5, best, for (uint32_t i = 0; i < MANY; i++) {
+      5, best, for (uint32_t i = 0; i < n; i++) {
         void *block = malloc(160);
         __asm__ volatile("" : "+r"(block) : : "memory");
         free(block);
       });
-  return best / MANY * 1e9;
+  return best / n * 1e9;
 }
 
 void
 td_bench_free_node(td_measured *measured) {
+  uint32_t n = td_bench_size(MANY, FEW);
   double best = 1e30;
   for (int round = 0; round < 3; round++) {
-    td_tensor *end = td_bench_chain(MANY, 0);
+    td_tensor *end = td_bench_chain(n, 0);
     double begin = td_bench_now();
     td_tensor_unref(end);
     best = TD_MIN(best, td_bench_now() - begin);
   }
-  measured->value = best / MANY * 1e9;
-  measured->floor_value = malloc_free();
+  measured->value = best / n * 1e9;
+  measured->floor_value = malloc_free(n);
 }
 
 static double
@@ -119,8 +120,9 @@ build_and_run_ms(uint32_t n) {
 /* The pass runs on memory that no cache holds. */
 void
 td_bench_chain_million(td_measured *measured) {
-  measured->value = build_and_run_ms(MANY) * 1e6 / MANY;
-  measured->floor_value = malloc_free();
+  uint32_t n = td_bench_size(MANY, FEW);
+  measured->value = build_and_run_ms(n) * 1e6 / n;
+  measured->floor_value = malloc_free(n);
 }
 
 char *

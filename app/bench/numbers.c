@@ -9,6 +9,7 @@
 #pragma GCC optimize("O3") /* as numbers.c is: loops over elements */
 
 #define N (16 << 20) /* more than caches hold */
+#define SMALL_N (16 << 10)
 #define ROUNDS 20
 
 /* The least that a look can cost: it reads every word and only adds them up. */
@@ -23,14 +24,15 @@ read_all(const uint64_t *words, size_t n) {
 
 void
 td_bench_look_finite(td_measured *measured) {
-  float *values = TD_NEW_N(float, N);
-  int64_t size = N, stride = 1;
+  uint32_t n = td_bench_size(N, SMALL_N);
+  float *values = TD_NEW_N(float, n);
+  int64_t size = n, stride = 1;
   td_numbers numbers = {values, TD_NUMBER_FLOAT32, 1, &size, &stride};
   uint64_t seen = 0;
   double best;
-  for (int i = 0; i < N; i++)
+  for (uint32_t i = 0; i < n; i++)
     values[i] = (float)i;
-  TD_BEST_OF(ROUNDS, best, seen |= read_all((const uint64_t *)(void *)values, N / 2));
+  TD_BEST_OF(ROUNDS, best, seen |= read_all((const uint64_t *)(void *)values, n / 2));
   measured->floor_value = best * 1e3;
   TD_BEST_OF(ROUNDS, best, seen |= td_numbers_look(&numbers));
   measured->value = best * 1e3;

@@ -2,6 +2,7 @@
 #include "app/bench/scale.h"
 
 #include "app/bench/apart.h"
+#include "app/bench/figure.h"
 #include "engine/base/alloc.h"
 
 #include <glib.h>
@@ -60,8 +61,8 @@ measure_apart(const td_scale *scale, uint32_t n, double *value, double *memory_m
 
 void
 td_bench_scale_measure(const td_scale *scale, td_scaled *measured) {
-  uint32_t n = scale->smallest;
-  for (int k = 0; k < TD_N_SIZES && !measured->skipped; k++, n *= 10) {
+  uint32_t n = scale->smallest, factor = td_bench_size(10, 2);
+  for (int k = 0; k < TD_N_SIZES && !measured->skipped; k++, n *= factor) {
     measured->n[k] = n;
     measured->skipped = measure_apart(scale, n, &measured->value[k], &measured->memory_mb[k]);
   }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How costs grow with the work: each row of scales.def at four sizes, a factor of ten apart. Main
- * thread, before the process has other threads: each measurement has a process of its own. */
+ * How costs grow with the work: each row of scales.def at four sizes, a factor of ten apart, of
+ * small figures a factor of two. Main thread, before the process has other threads: each
+ * measurement has a process of its own. */
 #pragma once
 
 #include <stdbool.h>

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define NODES 200000
+#define SMALL_NODES 500
 #define PASSES 4
 #define SEEKS 2000
 #define NODES_OF_STEP 200
@@ -50,7 +51,7 @@ tape_ready(td_measured *measured) {
   if (!made.tried) {
     made.tried = true;
     atexit(remove_tape);
-    made.tape = (td_bench_tape){.n_nodes = NODES, .n_passes = PASSES};
+    made.tape = (td_bench_tape){.n_nodes = td_bench_size(NODES, SMALL_NODES), .n_passes = PASSES};
     made.trouble = td_bench_tape_make(&made.tape);
     if (!made.trouble) made.read_ms = read_file_ms(made.tape.recording.path);
   }
@@ -136,11 +137,12 @@ td_bench_report_10m(td_measured *measured) {
 
 static char *
 seek_p99_ms(td_replay *replay, double *value) {
+  uint32_t n = td_bench_size(SEEKS, 100);
   double took[SEEKS];
   uint64_t random = 88172645463325252u, length = td_replay_end(replay);
   td_error error = {0};
   td_status status = TD_OK;
-  for (int i = 0; i < SEEKS && !status; i++) {
+  for (uint32_t i = 0; i < n && !status; i++) {
     random ^= random << 13; /* xorshift64 (Marsaglia) */
     random ^= random >> 7;
     random ^= random << 17;
@@ -148,7 +150,7 @@ seek_p99_ms(td_replay *replay, double *value) {
     status = td_replay_seek(replay, random % (length + 1), &error);
     took[i] = (td_bench_now() - begin) * 1e3;
   }
-  *value = td_bench_p99(took, SEEKS);
+  *value = td_bench_p99(took, n);
   char *trouble = status ? g_strdup(td_error_text(&error)) : NULL;
   td_error_clear(&error);
   return trouble;
@@ -158,7 +160,7 @@ void
 td_bench_seek_p99(td_measured *measured) {
   if (!tape_ready(measured)) return;
   measured->skipped = seek_p99_ms(made.tape.replay, &measured->value);
-  size_t n_bytes = NODES * sizeof(td_node_now);
+  size_t n_bytes = td_bench_size(NODES, SMALL_NODES) * sizeof(td_node_now);
   char *nodes = TD_NEW_N(char, n_bytes), *copy = TD_NEW_N(char, n_bytes);
   double best;
   memset(nodes, 1, n_bytes);

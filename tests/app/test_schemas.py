@@ -63,8 +63,8 @@ OF_TAPES = [["info"], ["info", "--slowest"], ["state"], ["report"], ["report", "
 
 # Members that a schema names and that need not be there.
 OPTIONAL = {"state": {"label", "module", "module_class"}, "events": {"known"},
-            "bench": {"skipped", "value", "floor", "floor_value", "ratio", "judged", "rounds", "ratio_quartiles", "holds"},
-            "bench-scale": {"skipped", "sizes", "values", "exponent", "memory_mb", "memory_exponent"}}
+            "bench": {"skipped", "value", "floor", "floor_value", "ratio", "judged", "rounds", "ratio_quartiles", "holds", "small"},
+            "bench-scale": {"skipped", "sizes", "values", "exponent", "memory_mb", "memory_exponent", "small"}}
 
 
 def run(*arguments):
