@@ -397,6 +397,7 @@ open("last", "w").write(name(n + 1))
 
     def test_exec_and_workers(self):
         """Workers of a DataLoader load PyTorch, and have no pass. A program that executes another has two tapes."""
+        skipping.need_semaphores()
         text = TRAIN + """
 for i in torch.utils.data.DataLoader(range(3), num_workers=2):
     train(20)

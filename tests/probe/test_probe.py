@@ -198,6 +198,7 @@ class Probe(unittest.TestCase):
             self.assertEqual(self.count(events, "queue_new"), 3)
 
     def test_fork(self):
+        skipping.need_semaphores()
         for tapes in self.each(FORK, n_tapes=2):
             for events in tapes:
                 self.assertEqual(self.count(events, "graph_task_end", status="ok"), 1)

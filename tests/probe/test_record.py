@@ -462,6 +462,7 @@ print("unharmed")
             self.assert_checked("script.tape")
 
     def test_children(self):
+        skipping.need_semaphores()
         for python in TORCHES:
             done = self.record(python, self.script(CHILDREN), options=["--force", "-o", "all.tape"])
             self.assertEqual((done.returncode, done.stdout), (0, "15.0\n15.0\n"), done.stderr)

@@ -45,4 +45,5 @@ class Data(unittest.TestCase):
 
 
 if __name__ == '__main__':
+    skipping.need_semaphores()
     skipping.main(verbosity=2)
