@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Holds every #include to the structure of the house: a folder includes itself and what a table lists, and
-inside a folder units include each other one way only. A unit is a header and its source of the same name."""
+inside a folder units include each other one way only. A unit is a header and its source of the same name. Tests in Python
+import fixtures, never each other."""
 import os
 import pathlib
 import posixpath
@@ -60,6 +61,8 @@ FORBIDDEN_LIBRARIES = {
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+IMPORTED_TEST = re.compile(r"^\s*(?:from |import (?:[\w.]+, *)*)((?:test|compare|group)_\w+)", re.MULTILINE)
 
 
 def layer_of(path):
@@ -140,6 +143,21 @@ def circles_in(uses):
     return circles
 
 
+def imported_tests(text):
+    """The tests that a script imports."""
+    return IMPORTED_TEST.findall(text)
+
+
+def problems_in_tests(root):
+    scripts = sorted((root / "tests").rglob("*.py"))
+    assert scripts, "no tests under " + str(root)
+    for script in scripts:
+        if script.parent.name == "ui":
+            continue
+        for name in imported_tests(script.read_text(encoding="utf-8")):
+            yield f"{script.relative_to(root).as_posix()}: it imports the test {name}; move what both use into tests/fixtures"
+
+
 def check_the_check():
     """The tables must bite: a crossing of each sort, a planted circle, and what is fine."""
     assert problem_with("engine/pass", '"', "engine/replay/state.h")
@@ -153,15 +171,19 @@ def check_the_check():
     assert circles_in(units_of(planted)) == [["a/x", "a/y", "a/z"]]
     planted["a/z.h"] = '#include "b/x.h"'
     assert circles_in(units_of(planted)) == []
+    assert imported_tests("import test_a, os\n    from group_b import c\nimport compare_d\n") == ["test_a", "group_b", "compare_d"]
+    assert imported_tests("import os, test_a\n") == ["test_a"]
+    assert imported_tests("import attest_a\nfrom fixtures import test_a\n") == []
 
 
 def main():
     check_the_check()
-    files = sources_in(pathlib.Path(os.environ.get("SOURCE_ROOT", ".")))
-    problems = list(problems_in(files))
+    root = pathlib.Path(os.environ.get("SOURCE_ROOT", "."))
+    files = sources_in(root)
+    problems = list(problems_in(files)) + list(problems_in_tests(root))
     problems += ["a circle of folders in the table: " + " ".join(circle) for circle in circles_in(MAY_INCLUDE)]
     problems += ["a circle of units: " + " ".join(circle) for circle in circles_in(units_of(files))]
-    print("\n".join(problems) or "every include keeps to its layer, and no units include each other in a circle")
+    print("\n".join(problems) or "every include keeps to its layer, no units include each other in a circle, and no test imports another")
     return 1 if problems else 0
 
 
