@@ -152,8 +152,6 @@ def problems_in_tests(root):
     scripts = sorted((root / "tests").rglob("*.py"))
     assert scripts, "no tests under " + str(root)
     for script in scripts:
-        if script.parent.name == "ui":
-            continue
         for name in imported_tests(script.read_text(encoding="utf-8")):
             yield f"{script.relative_to(root).as_posix()}: it imports the test {name}; move what both use into tests/fixtures"
 
