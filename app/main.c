@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,13 +68,20 @@ run_command(int argc, char **argv) {
   return command->run(argc - 1, argv + 1);
 }
 
+static void
+set_locale(void) {
+  setlocale(LC_ALL, "");
+  /* Names on tapes are UTF-8 in every locale. In the C locale GLib takes none as an argument. */
+  if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0) setlocale(LC_CTYPE, "C.UTF-8");
+  setlocale(LC_NUMERIC, "C");
+  setlocale(LC_MESSAGES, "C"); /* scripts read what commands print; the window alone translates */
+}
+
 int
 main(int argc, char **argv) {
   keep_standard_files_open();
   td_terminal_guard();
-  setlocale(LC_ALL, "");
-  setlocale(LC_NUMERIC, "C");
-  setlocale(LC_MESSAGES, "C"); /* scripts read what commands print; the window alone translates */
+  set_locale();
   int status = run_command(argc, argv);
   errno = 0;
   if (fflush(stdout) != 0 || ferror(stdout)) {

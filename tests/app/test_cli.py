@@ -74,6 +74,13 @@ class Cli(CliCase):
         self.assertIn("--break 'sideways': must be node:NUMBER", self.refused("run", "--break", "sideways", "mlp"))
         self.assertIn("must be graph, timeline, queues, memory or overview", self.refused("render", self.tape, "-o", "x.png"))
 
+    def test_names_in_the_c_locale(self):
+        """Names on a tape are UTF-8, and can be given in any locale."""
+        for locale in ("C", "C.UTF-8", "POSIX"):
+            done = run("whatif", self.tape, "--policy", "fifo", "--free", "Größe 大", env=dict(os.environ, LC_ALL=locale))
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("no function of these passes is called 'Größe 大'", done.stderr)
+
     def test_a_tape_is_no_program(self):
         for command in (["run"], ["record", "--"], ["import"], []):
             self.assertIn(self.refused(*command, self.tape),
