@@ -13,7 +13,6 @@ import tempfile
 import unittest
 
 if sys.argv[1:] == ["window"]:
-    sys.path.insert(0, os.path.join(os.environ["SOURCE_ROOT"], "tests", "ui"))
     import display
     display.ensure()
 
@@ -22,7 +21,7 @@ from cli_case import MAKE_TAPE, run
 # What a machine may lack. All else has a value.
 REASONS = {"no display": re.compile("drag_|window_"), "takes a minute: ask for it with --torch": re.compile("torch_"),
            "PyTorch is not installed (python3-torch)": re.compile("node_off$"),
-           "/usr/bin/python3 has no PyTorch": re.compile("resnet18_step$")}
+           f"{sys.executable} has no PyTorch": re.compile("resnet18_step$")}
 GROUPS = {"window": re.compile("drag_|window_"), "models": re.compile("torch_|node_off$|resnet18_step$")}
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-os.environ.setdefault("PYTHONPATH", f"{ROOT}/tests/ui:{ROOT}/tests/fixtures")
+os.environ.setdefault("PYTHONPATH", f"{ROOT}/tests/fixtures")
 sys.path[:0] = [str(ROOT / "tests" / "ui"), str(ROOT / "tests" / "fixtures")]
 
 import display
