@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ.setdefault("PYTHONPATH", f"{ROOT}/tests/fixtures")
-sys.path[:0] = [str(ROOT / "tests" / "ui"), str(ROOT / "tests" / "fixtures")]
+sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
 
 import display
 
