@@ -18,6 +18,7 @@ import tempfile
 import time
 
 import torches
+from preloads import preload
 from record_case import plain_environment
 
 TAPEDECK = os.environ["TAPEDECK"]
@@ -87,7 +88,7 @@ class Faults:
         """Runs the command with this fault. Returns what ended, whether the fault came, and {kind: calls}."""
         counts = self.folder / "counts"
         counts.write_bytes(bytes(COUNTS.size))
-        ended = self.run({"LD_PRELOAD": str(PRELOAD), "FAULT_KIND": kind, "FAULT_AT": str(number), "FAULT_PART": self.part,
+        ended = self.run({"LD_PRELOAD": preload(PRELOAD), "FAULT_KIND": kind, "FAULT_AT": str(number), "FAULT_PART": self.part,
                           "FAULT_FILE": str(counts)})
         n_failed, *calls = COUNTS.unpack(counts.read_bytes())
         return ended, n_failed > 0, dict(zip(KINDS, calls))

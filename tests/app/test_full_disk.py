@@ -11,6 +11,7 @@ import tempfile
 import time
 
 import torches
+from preloads import preload
 from record_case import TAPEDECK, plain_environment
 
 PRELOAD = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests" / "libfull_disk.so"
@@ -44,7 +45,7 @@ def record_with(command, room):
     """Runs a command whose tape has so much room; returns its words and the tape, or None."""
     with tempfile.TemporaryDirectory(prefix="tapedeck-full-") as folder:
         pathlib.Path(folder, "program.py").write_text(PROGRAM, encoding="utf-8")
-        environment = plain_environment(LD_PRELOAD=str(PRELOAD), FULL_DISK_BYTES=str(room))
+        environment = plain_environment(LD_PRELOAD=preload(PRELOAD), FULL_DISK_BYTES=str(room))
         ended = subprocess.run(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, timeout=400)
         left = sorted(path.name for path in pathlib.Path(folder).iterdir() if path.name != "program.py")
         assert left in ([], ["out.tape"]), left
@@ -73,7 +74,7 @@ def keep_with(at, n_failures, lies):
     """Steps on the tape of a run with --keep whose disk is full from there on, for so many calls; and its words."""
     with tempfile.TemporaryDirectory(prefix="tapedeck-full-") as folder:
         pathlib.Path(folder, "program.py").write_text(KEPT, encoding="utf-8")
-        environment = plain_environment(LD_PRELOAD=str(PRELOAD), FULL_DISK_FROM=str(at), FULL_DISK_FAILURES=str(n_failures),
+        environment = plain_environment(LD_PRELOAD=preload(PRELOAD), FULL_DISK_FROM=str(at), FULL_DISK_FAILURES=str(n_failures),
                                         **({"FULL_DISK_LIES": "1"} if lies else {}))
         ended = subprocess.run([TAPEDECK, "run", "--keep", "10steps", "-o", "out.tape", "program.py"], cwd=folder,
                                env=environment, stderr=subprocess.PIPE, text=True, timeout=400)

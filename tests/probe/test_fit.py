@@ -171,7 +171,7 @@ class Observer(Fit):
         (self.folder / "fork.py").write_text(FORK)
         slow = compiler(self.folder / "cxx", f"touch {self.folder}/compiling\nsleep 3\n" + QUICK % self.observer)
         # Behind a shell, nobody begins before the first pass asks.
-        done = self.record("sh", "-c", f"{self.python} fork.py; exit $?", options=["-o", "fork.tape"], CXX=slow)
+        done = self.record("sh", "-c", '"$0" fork.py; exit $?', self.python, options=["-o", "fork.tape"], CXX=slow)
         self.assert_unharmed(done, "6.0\n6.0\n")
         self.assertIn("recorded 2 processes", done.stderr)
         self.assertEqual(len(self.lines(done, "compiling")), 1)
@@ -210,7 +210,7 @@ class Command(Fit):
         done = self.call([TAPEDECK, "fit", self.python], env=dict(self.environment, XDG_CACHE_HOME=str(self.kept)))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("recorded at level 1", done.stdout)
-        headers = self.call(["readelf", "--dynamic", "--program-headers", "--wide", done.stdout.split()[-1]]).stdout
+        headers = self.call(["readelf", "--dynamic", "--program-headers", "--wide", done.stdout.rpartition(", by ")[2].rstrip()]).stdout
         self.assertIn("BIND_NOW", headers)
         self.assertIn("GNU_RELRO", headers)
 

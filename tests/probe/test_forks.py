@@ -7,6 +7,7 @@ import sys
 
 import skipping
 import torches
+from preloads import preload
 from record_case import SOURCE, TAPEDECK, RecordCase
 
 PROGRAM = SOURCE / 'tests' / 'fixtures' / 'forks.py'
@@ -43,7 +44,7 @@ class Forks(RecordCase):
         """The C library's lock for its list of libraries is free in each child."""
         for python in torches.of_test(self):
             with self.subTest(python=python):
-                self.check_tape(python, 'cold', env={**self.environment, 'LD_PRELOAD': str(SLOW_LIST)})
+                self.check_tape(python, 'cold', env={**self.environment, 'LD_PRELOAD': preload(SLOW_LIST)})
 
     def test_unrecorded(self):
         """The program itself: it must not hang without Tapedeck, either."""

@@ -11,6 +11,7 @@ import unittest
 import skipping
 import together
 import torches
+from preloads import preload
 from probe_programs import DEEP, ERROR, ERROR_TEXTS, HOOKS, JOINS, MLP, PRELUDE, REENTRANT, SELECTIVE, THREADS
 from record_case import plain_environment
 
@@ -68,8 +69,7 @@ class Torch:
         found = subprocess.run([TAPEDECK, "record", "--level", "1", "-o", str(self.folder / "observer.tape"), "--", python, "-c",
                                 FIND_OBSERVER], capture_output=True, text=True, timeout=300, env=plain_environment())
         assert found.returncode == 0, found.stderr
-        libraries = folder / "libraries"  # LD_PRELOAD is divided at spaces, which PROBE may have
-        self.recording = dict(self.environment, LD_PRELOAD=str(libraries / "libtapedeck-preload.so"), TAPEDECK_SESSION="none",
+        self.recording = dict(self.environment, LD_PRELOAD=preload(PROBE / "libtapedeck-preload.so"), TAPEDECK_SESSION="none",
                               TAPEDECK_OBSERVER=found.stdout.strip())
         scripts = {program: [self.script(program)] for program in TOGETHER}
         self.plain = together.run(python, scripts, str(self.folder), self.environment)
@@ -91,7 +91,6 @@ class Probe(unittest.TestCase):
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.temporary.name)
-        (cls.folder / "libraries").symlink_to(PROBE)
         cls.torches = [Torch(version, python, cls.folder) for version, python in torches.each()]
 
     @classmethod

@@ -7,6 +7,7 @@ import re
 
 import skipping
 import torches
+from commands import VIEWER
 from record_case import TAPEDECK, RecordCase
 
 PACKAGE = str(pathlib.Path(os.environ['BUILD_ROOT']) / 'engine' / 'python')
@@ -82,7 +83,7 @@ class Plugin(RecordCase):
             self.assertTrue(any(part in name for name in kept), part)
         for name in kept:
             self.assertEqual(len(self.info(f'project/tapedeck-tapes/{name}')['graph_tasks']), 1)
-        self.assertIn(f'tapedeck open {self.project}/tapedeck-tapes/test_it.py-test_wrong.tape', done.stdout)
+        self.assertIn(f'tapedeck {VIEWER} {self.project}/tapedeck-tapes/test_it.py-test_wrong.tape', done.stdout)
         self.assertRegex(done.stdout, 'NaN was born .*MulBackward0|NaN was born .*SqrtBackward0')
         self.assertIn('tapedeck: 6 tapes in', done.stdout)
 

@@ -11,6 +11,7 @@ import time
 
 import skipping
 import torches
+from commands import VIEWER
 from record_case import SOURCE, TAPEDECK, RecordCase
 
 RANKS = SOURCE / "tests" / "fixtures" / "two_ranks.py"
@@ -75,7 +76,7 @@ class Record(RecordCase):
             done = self.record(python, self.script(text), "an argument", options=["--force"], input="from stdin ")
             self.assertEqual((done.returncode, done.stdout), (7, "from stdin an argument\n"), done.stderr)
             self.assertIn("oops\n", done.stderr)
-            self.assert_says(done, "recorded script.tape", "tapedeck open script.tape")
+            self.assert_says(done, "recorded script.tape", f"tapedeck {VIEWER} script.tape")
             self.assertEqual(self.tapes(), ["script.tape"])
             self.assert_checked("script.tape")
             info = self.info("script.tape")

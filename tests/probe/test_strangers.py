@@ -11,6 +11,7 @@ import unittest
 
 import skipping
 import torches
+from preloads import preload
 from record_case import CACHE, TAPEDECK, RecordCase
 
 PRELOAD = pathlib.Path(os.environ['BUILD_ROOT']) / 'engine' / 'probe' / 'libtapedeck-preload.so'
@@ -65,7 +66,7 @@ def serve(path, said):
 
 class Strangers(RecordCase):
     def run_target(self, **environment):
-        done = self.run_in(torches.pythons()[-1], '-c', BACKWARD, env=dict(self.environment, LD_PRELOAD=str(PRELOAD), **environment))
+        done = self.run_in(torches.pythons()[-1], '-c', BACKWARD, env=dict(self.environment, LD_PRELOAD=preload(PRELOAD), **environment))
         self.assertEqual((done.returncode, done.stdout), (0, 'fine\n'), done.stderr)
         return done.stderr
 

@@ -8,6 +8,7 @@ import sys
 import time
 import unittest
 
+from commands import VIEWER
 from script_case import TAPEDECK, ScriptCase
 
 
@@ -21,7 +22,7 @@ class Run(ScriptCase):
     def test_ends_with_one_line(self):
         done = self.run_script('print("hello")')
         self.assertEqual(done.stdout, 'hello\n')
-        self.one_line(done, 0, 'script.tape', 'tapedeck open script.tape')
+        self.one_line(done, 0, 'script.tape', f'tapedeck {VIEWER} script.tape')
 
     def test_standard_input_and_arguments(self):
         done = self.tapedeck('run', self.write('import sys; print(sys.argv, sys.path[0], input(), __name__)'), '--force',
