@@ -457,7 +457,7 @@ print("unharmed")
                             "exec g++ \"$@\"\n")
         compiler.chmod(0o755)
         fussy = dict(self.environment, CXX=str(compiler), XDG_CACHE_HOME=str(self.folder / "cache"))
-        for python in TORCHES:
+        for python in torches.of_test(self):  # each compiles an observer
             done = self.record(python, self.script(BACKWARD + "work()"), env=fussy, options=["--force", "--level", "1"])
             self.assert_says(done, "recorded script.tape")
             self.assert_checked("script.tape")
