@@ -299,6 +299,8 @@ def add_tests(version):
 
 
 def main():
+    if not torches.has_compiler():
+        return 77  # level 2 does not see each evaluation
     versions = [version for version, _ in torches.each()]
     for version in versions:
         add_tests(version)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Holds the documents to the program: commands, packages, folders and links are named where a reader looks."""
+import json
 import os
 import pathlib
 import re
@@ -66,6 +67,12 @@ class Documents(unittest.TestCase):
         del texts["torches.py"]
         named = re.compile(r"(?<!^#!)/usr/bin/python|torches\._|\bPYTHONS\b")
         self.assertEqual([name for name, text in texts.items() if named.search(text)], [])
+
+    def test_no_two_tests_share_a_name(self):
+        """run_tests.py runs a test again by its name."""
+        with open(BUILD / "meson-info" / "intro-tests.json", encoding="utf-8") as file:
+            names = [test["name"] for test in json.load(file)]
+        self.assertEqual(sorted({name for name in names if names.count(name) > 1}), [])
 
     def test_man_page_names_every_command(self):
         page = (BUILD / "resources" / "tapedeck.1").read_text(encoding="utf-8")

@@ -48,7 +48,7 @@ def main(folder, *options):
             continue
         print(f"\nOnce more, alone: {name}", flush=True)
         meson_test(folder, "--num-processes", "1", "--no-rebuild", "--logbase", "again-" + name, *setup_of(options), name)
-    passed_alone = [name for name in failed if (again := results(folder, f"again-{name}")) and again[-1]["result"] in PASSED]
+    passed_alone = [name for name in failed if (again := results(folder, f"again-{name}")) and not failures(folder, f"again-{name}")]
     if not results(folder, "testlog"):
         return 1
     return 0 if status == 0 or (failed and passed_alone == failed) else 1
