@@ -46,7 +46,7 @@ COMMANDS |= {f"export {form}": ["export", "TAPE", "--to", form, "-o", "OUT." + f
              for form in ("chrome", "csv", "dot", "parquet", "perfetto", "sqlite")}
 # A test's bounds. A cost that grows with the square has slope 2. Half a second is noise on a busy machine. What looks
 # steep is measured again. Sanitized programs are only looked at for crashes: their times say nothing.
-CHECK_SIZES, CHECK_SLOPE, CHECK_NOISE = ((1000, 4000) if SANITIZED else (6000, 30000)), 1.6, 0.5
+CHECK_SIZES, CHECK_SLOPE, CHECK_NOISE = ((250, 1000) if SANITIZED else (6000, 30000)), 1.6, 0.5
 CHECK_COMMANDS = "info,info --json,events,state,state --json,why,chain,check,order,findings,quiz,report,contention,whatif,critical,idle,memory,diff,diff by,render overview"
 # Bytes, and bytes for each byte of the contents. Any tape may have 65,536 ids of each kind.
 MEMORY_OF_ALL, MEMORY_OF_BYTE = 96 << 20, 64
@@ -110,8 +110,8 @@ def goes_on(earlier):
 
 
 def may_be_steep(earlier):
-    """The same where the greatest size comes first: what is quick there may have any slope."""
-    return goes_on(earlier) and not SANITIZED and all(cost.seconds > CHECK_NOISE for cost in earlier)
+    """The same where the greatest size comes first: what is quick there may have any slope, and so has what a sanitizer slows down."""
+    return not earlier or goes_on(earlier) and not SANITIZED and all(cost.seconds > CHECK_NOISE for cost in earlier)
 
 
 def is_steep(by_size):
@@ -199,6 +199,8 @@ def tell_worst(shape, found, tapes):
 
 
 def problems(shape, found, tapes):
+    if not all(found.values()):
+        yield f"a command read no tape of {shape}"
     for command, by_size in found.items():
         if is_steep(by_size):
             small, great = (by_size[size] for size in CHECK_SIZES)

@@ -7,6 +7,7 @@ The second result decides, and summary.py prints both: a test that passes alone 
 or if there is none. `meson test` keeps its logs in FOLDER/meson-logs: testlog*.json of the first run, again-NAME*.json
 of a second one."""
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import time
 
 PASSED = ("OK", "EXPECTEDFAIL", "SKIP")
 AGAIN_SECONDS = 15 * 60  # if many tests hang, a few tell it
+AT_A_TIME = len(os.sched_getaffinity(0)) + 1  # a test waits for a third of its time: for windows, for programs that it lets sleep
 
 
 def meson_test(folder, *options):
@@ -40,7 +42,7 @@ def setup_of(options):
 def main(folder, *options):
     for log in (pathlib.Path(folder) / "meson-logs").glob("again-*"):
         log.unlink()
-    status = meson_test(folder, *options)
+    status = meson_test(folder, "--num-processes", str(AT_A_TIME), *options)
     failed, deadline = failures(folder), time.monotonic() + AGAIN_SECONDS
     for name in failed:
         if time.monotonic() > deadline:

@@ -324,7 +324,7 @@ def show(path, comparison):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--count', type=int, default=2000)
+    parser.add_argument('--count', type=torches.n_rounds, default='500:2000', help='N, or N:M for M where the tests are thorough')
     parser.add_argument('--python', choices=SEMANTICS, default='2.13.0')
     parser.add_argument('--semantics', choices=SEMANTICS.values())
     parser.add_argument('--program')

@@ -5,5 +5,5 @@ import sys
 
 import display
 
-display.ensure()
+display.ensure(animated=True)
 os.execv(sys.argv[1], sys.argv[1:])

@@ -7,7 +7,7 @@ import re
 
 import display
 
-display.ensure()
+display.ensure(animated=True)
 
 import torches
 from window_case import Window

@@ -6,12 +6,13 @@
 RECORDER is the program that makes the tapes, if TAPEDECK is built with a sanitizer that Python is built without."""
 import os
 import random
+import re
 import subprocess
 import sys
 
 import display
 
-display.ensure()
+display.ensure(animated=True)
 
 import x_input
 from window_case import Window
@@ -24,6 +25,18 @@ CONTROL = [*"bcfkuU0K", "Right", "Left", "F9", "comma"]  # not those that close 
 ALT = [*"123456789", "Left", "Right", "Up", "Down"]
 WIDTH, HEIGHT = 1280, 820
 GROWTH_KIB = 80 << 10  # pictures, layouts and tables that are kept
+# What GTK 4.8 says of itself, in other programs too: it counts a button that is down while a window or a popover goes, and it lays
+# out a popover whose anchor is on no monitor. Of such a popover the size is any number.
+BUTTON_DOWN = re.compile(r"Gtk-WARNING .*: Broken accounting of active state for widget ")
+NO_MONITOR = re.compile(r"Gdk-CRITICAL .*: gdk_monitor_get_\w+: assertion 'GDK_IS_MONITOR \(monitor\)' failed$")
+ANY_SIZE = re.compile(r"gtk_widget_size_allocate\(\): attempt to allocate |^\*\*\* BUG \*\*\*$|Invalid rectangle passed$|'_pixman_log_error' to debug$")
+
+
+def ours(text):
+    """The lines of standard error that are not GTK's own fault."""
+    lines = [line for line in text.splitlines() if line and not BUTTON_DOWN.search(line)]
+    rest = [line for line in lines if not NO_MONITOR.search(line)]
+    return rest if rest == lines else [line for line in rest if not ANY_SIZE.search(line)]
 
 
 class Impatient:
@@ -71,7 +84,7 @@ def resident(process):
 
 def try_window(name, n, seed, *arguments):
     log = OUTPUT / f"random-{name}.err"
-    with open(log, "w") as file, Window(*arguments, stderr=file) as window:
+    with open(log, "w") as file, Window(*arguments, stderr=file, G_DEBUG="") as window:  # what it says is read
         person, sizes = Impatient(window, random.Random(seed)), []
         with window.hurry():
             for i in range(n):
@@ -82,7 +95,7 @@ def try_window(name, n, seed, *arguments):
             for _ in range(4):
                 person.leave()
         assert window.find("push button", "Step one event"), (name, seed)
-        said = [line for line in log.read_text().splitlines() if line]
+        said = ours(log.read_text())
         assert not said, (name, seed, said[:20])
         assert "RECORDER" in os.environ or sizes[1] - sizes[0] < GROWTH_KIB, (name, seed, sizes)
         print(f"ok {name}: {n} actions, seed {seed}, {sizes[0] >> 10} MiB then {sizes[1] >> 10} MiB", flush=True)

@@ -8,7 +8,7 @@ import sys
 
 import display
 
-display.ensure()
+display.ensure(animated=True)
 
 import pictures
 import torches
