@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
-#include "app/confine.h"
-#include "app/paths.h"
-#include "app/terminal.h"
+#include "app/commands/confine.h"
+#include "app/common/paths.h"
+#include "app/common/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>

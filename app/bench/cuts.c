@@ -7,7 +7,7 @@
 #include "app/bench/figure.h"
 #include "app/bench/recording.h"
 #include "app/bench/scale.h"
-#include "app/paths.h"
+#include "app/common/paths.h"
 #include "engine/profile/summary.h"
 #include "engine/replay/catalog_collect.h"
 #include "engine/trace/directory.h"

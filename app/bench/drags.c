@@ -4,9 +4,9 @@
  * of its own: only so is its memory known. */
 #include "app/bench/apart.h"
 #include "app/bench/cuts.h"
+#include "app/bench/drag.h"
 #include "app/bench/figure.h"
 #include "app/bench/recording.h"
-#include "app/drag.h"
 
 #include <glib.h>
 #include <sys/resource.h>

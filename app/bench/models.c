@@ -8,7 +8,7 @@
 #include "app/bench/figure.h"
 #include "app/bench/torch.h"
 #include "app/bench/worker.h"
-#include "app/paths.h"
+#include "app/common/paths.h"
 
 #include <glib/gstdio.h>
 #include <math.h>

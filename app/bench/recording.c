@@ -4,7 +4,7 @@
 #include "app/bench/apart.h"
 #include "app/bench/figure.h"
 #include "app/bench/graphs.h"
-#include "app/leftovers.h"
+#include "app/common/leftovers.h"
 #include "engine/base/alloc.h"
 #include "engine/replay/segments.h"
 #include "engine/trace/contents.h"

@@ -9,8 +9,8 @@
 
 #include "app/bench/figure.h"
 #include "app/bench/worker.h"
-#include "app/paths.h"
-#include "app/preload.h"
+#include "app/common/paths.h"
+#include "app/common/preload.h"
 #include "engine/base/alloc.h"
 #include "engine/trace/tape.h"
 

@@ -2,7 +2,7 @@
 #include "app/bench/walks.h"
 
 #include "app/bench/apart.h"
-#include "app/walk.h"
+#include "app/bench/walk.h"
 #include "engine/trace/tape.h"
 
 #include <glib.h>

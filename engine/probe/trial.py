@@ -8,7 +8,7 @@ try:
     import torch
 except ImportError as problem:
     print(problem, file=sys.stderr)
-    sys.exit(77)  # the observer is not to blame: app/observer_trial.c
+    sys.exit(77)  # the observer is not to blame: app/session/observer/observer_trial.c
 
 
 class Inner(torch.autograd.Function):

@@ -9,7 +9,7 @@ goes to the folder OUT. It runs with the C library of Debian 11 and any later on
 from 3.9; Tapedeck's own engine in it is for the Python that runs this script.
 
 The program is in tapedeck/_program/, as below a prefix: bin, lib, libexec, share. It finds its files from there
-(app/paths.c), and its libraries by an rpath.
+(app/common/paths.c), and its libraries by an rpath.
 """
 import glob
 import os

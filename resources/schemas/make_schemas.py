@@ -3,7 +3,7 @@
 
     make_schemas.py defs.json NAME.json... > schemas.c
 
-A schema takes what it refers to from defs.json. A string "@name" stays: app/schema_words.h writes words of a table there."""
+A schema takes what it refers to from defs.json. A string "@name" stays: app/commands/schema_words.h writes words of a table there."""
 import json
 import pathlib
 import re
@@ -28,7 +28,7 @@ def literal(text):
 
 def main(shared, *paths):
     shared, paths = read(pathlib.Path(shared)), [pathlib.Path(path) for path in paths]
-    print('/* Made by resources/schemas/make_schemas.py. */\n#include "app/schemas.h"\n')
+    print('/* Made by resources/schemas/make_schemas.py. */\n#include "app/commands/schemas.h"\n')
     rows = []
     for path in paths:
         schema = complete(read(path), shared)

@@ -29,7 +29,7 @@ class Links:
             names |= {f"resources/{kind}/{path.name}": f"{kind}/{path.stem}.html" for path in (folder / kind).glob(pattern)}
         for path in (program.source / "app").glob("command_*.c"):
             names[f"app/{path.name}"] = f"commands/{path.stem.removeprefix('command_')}.html"
-        self.pages = names | {"resources/screenshot.png": "screenshot.png", "app/window_help.c": "window.html", "resources/examples": "examples/index.html",
+        self.pages = names | {"resources/screenshot.png": "screenshot.png", "ui/window/window_help.c": "window.html", "resources/examples": "examples/index.html",
                               "app/commands.def": "commands/index.html", "resources/site/start.md": "start.html"}
 
     def rewrite(self, text, source, place):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Where two texts part. */
-#include "app/beside_text.h"
+#include "app/commands/beside_text.h"
 
 /* What td_text_part says: lines that differ, numbers that are rounded, and the first line. */
 static void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What a command that only reads tapes can still do, and what it cannot. */
-#include "app/confine.h"
+#include "app/commands/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * When a flight recorder makes a dump by itself. The tape and the clock are the test's. */
-#include "app/flight_tape.h"
+#include "app/session/flight_tape.h"
 
 #include "app/command.h"
 #include "engine/events/ring.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * A library in any folder gets a path that LD_PRELOAD can hold. */
-#include "app/paths.h"
-#include "app/preload.h"
+#include "app/common/paths.h"
+#include "app/common/preload.h"
 
 #include <errno.h>
 #include <glib.h>

@@ -2,9 +2,9 @@
  *
  * Recording for the window: who may keep it waiting, and what it hears. This program also plays
  * `tapedeck record`. */
-#include "app/paths.h"
-#include "app/program_runner.h"
+#include "app/common/paths.h"
 #include "tests/fixtures/isolated_dirs.h"
+#include "ui/window/program_runner.h"
 
 #include <glib/gstdio.h>
 #include <signal.h>

@@ -2,9 +2,9 @@
  *
  * The list of programs that are being recorded, with a real hub and with things that look like one.
  */
-#include "app/hub.h"
-#include "app/paths.h"
-#include "app/session_list.h"
+#include "app/common/paths.h"
+#include "app/session/hub.h"
+#include "app/session/session_list.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "app/terminal.h"
+#include "app/common/terminal.h"
 
 #include <glib.h>
 #include <string.h>

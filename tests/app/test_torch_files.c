@@ -2,7 +2,7 @@
  *
  * Folders that look like a PyTorch: what is found in them, and what is said if something is
  * missing. */
-#include "app/torch_files.h"
+#include "app/session/observer/torch_files.h"
 
 #include <glib/gstdio.h>
 #include <stdlib.h>

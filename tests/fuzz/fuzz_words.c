@@ -2,7 +2,7 @@
  *
  * All that commands say about a tape: the sentence of each event, why, check, the state as JSON,
  * the summary, and the comparison of the tape with itself. */
-#include "app/state_json.h"
+#include "app/print/state_json.h"
 #include "engine/profile/chain/chain.h"
 #include "engine/profile/chain/chain_words.h"
 #include "engine/profile/check/check.h"

@@ -94,8 +94,8 @@ class Documents(unittest.TestCase):
         self.assertEqual(gone, [])
 
     def test_no_two_actions_share_a_key(self):
-        table = text_of("app/window_actions.c").partition("actions[] = {")[2].partition("\n};")[0]
-        entries = re.findall(r'(?:\{|TD_STEP\(\w+, )"([\w-]+)", N_\((?:"(?:[^"\\]|\\.)*"\s*)+\),\s*(?:"([^"]*)"|NULL),', table + text_of("app/steps.def"))
+        table = text_of("ui/window/window_actions.c").partition("actions[] = {")[2].partition("\n};")[0]
+        entries = re.findall(r'(?:\{|TD_STEP\(\w+, )"([\w-]+)", N_\((?:"(?:[^"\\]|\\.)*"\s*)+\),\s*(?:"([^"]*)"|NULL),', table + text_of("ui/window/steps.def"))
         self.assertIn("event-step", [name for name, _ in entries])
         keys = [(key, action) for action, all_keys in entries for key in all_keys.split()]
         self.assertGreater(len(keys), 50)

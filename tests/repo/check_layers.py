@@ -45,6 +45,15 @@ MAY_INCLUDE = {
     "ui/page": CORE + ["ui/draw"],
     "ui/model": CORE + ["engine/control", "ui/geometry", "ui/draw"],  # a document owns its scenes
     "ui/widgets": ["ui/geometry", "ui/draw", "ui/model"],
+    "app/common": CORE + ["ui/geometry", "ui/draw", "ui/model"],
+    "app/print": CORE + ["ui/geometry", "app/common", "app/session", "app/session/attach"],
+    "app/session/observer": TAPE + ["engine/control", "engine/probe", "engine/profile/check", "app/common"],
+    "app/session/attach": CORE + ["engine/control", "ui/geometry", "app/common", "app/session"],
+    "app/session/remote": CORE + ["engine/control", "app/common", "app/session"],
+    "app/session": CORE + ["engine/control", "app/common", "app/session/observer"],
+    "ui/window": CORE + ["engine/control", "ui/geometry", "ui/draw", "ui/model", "ui/page", "ui/widgets", "app/common", "app/session"],
+    "app/bench": ["*"],
+    "app/commands": ["*"],
     "app": ["*"],
     "tests": ["*"],
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The child's side of `tapedeck run`. It runs a script as `python3 script.py` would, and records it. `import torch`
-means Tapedeck's module there. app/command_run.c starts it:
+means Tapedeck's module there. app/commands/run.c starts it:
 
     python3 runner.py REPORT_FD TAPE OVERWRITE SOURCE DEVICES ANOMALY STATS POLICY SEED SEMANTICS SCHEDULER SCHEDULE
                       SCRIPT [ARGS...]

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/findings/findings.h"
+
+#include "app/command.h"
+#include "app/print/json_members.h"
+#include "ui/geometry/format.h"
+
+#include <inttypes.h>
+
+static void
+write_unjudged(td_json *json, const td_findings *findings) {
+  td_json_key(json, "unjudged");
+  td_json_begin_array(json);
+  for (td_finding_kind kind = 0; kind < TD_N_FINDING_KINDS; kind++)
+    if (findings->unjudged[kind]) td_json_string(json, td_finding_kind_name(kind));
+  td_json_end_array(json);
+}
+
+static void
+print_json(const td_tape_info *info, const td_findings *findings) {
+  td_json writer, *json = &writer;
+  td_json_init(json, stdout);
+  td_json_begin_object(json);
+  td_member_text(json, "looked_for", findings->looked_for);
+  write_unjudged(json, findings);
+  td_member_text(json, "damage", info->damage);
+  td_member_u64(json, "dropped", info->n_dropped);
+  td_member_u64(json, "left_out", findings->n_left_out);
+  td_json_key(json, "findings");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < findings->n; i++) {
+    const td_finding *finding = &findings->items[i];
+    td_json_begin_object(json);
+    td_member_string(json, "kind", td_finding_kind_name(finding->kind));
+    td_member_u64(json, "seq", finding->seq);
+    td_member_id(json, "node", finding->node);
+    td_member_u64(json, "n", finding->n);
+    td_member_string(json, "text", finding->text);
+    td_member_text(json, "advice", finding->advice);
+    td_member_text(json, "line", finding->line);
+    td_json_end_object(json);
+  }
+  td_json_end_array(json);
+  td_json_end_object(json);
+  td_json_newline(json);
+}
+
+static void
+print_finding(const td_finding *finding) {
+  g_autofree char *times = td_format_count(finding->n);
+  printf("\n%s", td_finding_kind_title(finding->kind));
+  if (finding->n > 1) printf(", %s times", times);
+  printf("\n  %s\n", finding->text);
+  if (*finding->advice) printf("  %s\n", finding->advice);
+  printf("  event %" PRIu64 "%s%s\n", finding->seq, finding->line ? ", " : "",
+         finding->line ? finding->line : "");
+}
+
+/* What the recording did not look for is told apart. */
+static void
+print_unjudged(const td_findings *findings) {
+  const char *before = "Not judged, because the tape has no such events, or too many: ";
+  for (td_finding_kind kind = TD_FINDING_nonfinite + 1; kind < TD_N_FINDING_KINDS; kind++) {
+    if (!findings->unjudged[kind]) continue;
+    printf("%s%s", before, td_finding_kind_title(kind));
+    before = "; ";
+  }
+  if (*before == ';') printf(".\n");
+}
+
+static void
+print_limits(const td_tape_info *info, const td_findings *findings) {
+  g_autofree char *left_out = td_format_count(findings->n_left_out);
+  if (findings->n) printf("\n");
+  if (findings->n_left_out) printf("%s more problems are not told apart.\n", left_out);
+  const char *search = td_findings_search_note(findings);
+  if (*search) printf("%s\n", search);
+  print_unjudged(findings);
+  if (info->damage) printf("The tape is damaged: %s.\n", info->damage);
+  if (info->damage || info->n_dropped) printf("What the tape lacks may have more.\n");
+}
+
+static void
+print_text(const char *path, const td_tape_info *info, const td_findings *findings) {
+  g_autofree char *count = td_format_many(findings->n, "finding", "findings");
+  printf("%s: %s\n", path, findings->n ? count : "nothing found that is wrong");
+  for (uint32_t i = 0; i < findings->n; i++)
+    print_finding(&findings->items[i]);
+  print_limits(info, findings);
+  if (findings->n)
+    printf("\nSee one in the window: tapedeck open %s --at EVENT\n"
+           "What led to it: tapedeck why %s --chain --at EVENT\n",
+           path, path);
+}
+
+int
+td_command_findings(int argc, char **argv) {
+  gboolean as_json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON document", NULL},
+      TD_TRUST_ENTRY,
+      {0}};
+  int status;
+  if (!td_command_parse("findings", entries, false, 1, 1, &argc, &argv, &status)) return status;
+  td_error error = {0};
+  td_tape *tape = NULL;
+  td_findings findings = {0};
+  td_status made = td_tape_open(argv[1], &tape, &error);
+  if (made == TD_OK) made = td_findings_make(tape, &findings, &error);
+  if (made == TD_OK && as_json) print_json(td_tape_info_get(tape), &findings);
+  if (made == TD_OK && !as_json) print_text(argv[1], td_tape_info_get(tape), &findings);
+  if (made == TD_OK) made = td_tape_check_readable(tape, &error);
+  status = findings.n ? TD_EXIT_BAD : TD_EXIT_OK;
+  td_findings_fini(&findings);
+  td_tape_close(tape);
+  return made == TD_OK ? status : td_command_file_error(argv[1], &error);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/commands/lesson_picture.h"
+
+#include "app/print/thread_label.h"
+#include "engine/profile/why/describe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A longer list is no picture. */
+#define LINES_MAX 30
+
+static const char *const signs[TD_N_NODE_STATES] = {
+    [TD_NODE_created] = "·", [TD_NODE_waiting] = "○",  [TD_NODE_partial] = "◐",
+    [TD_NODE_queued] = "●",  [TD_NODE_running] = "▶",  [TD_NODE_done] = "✓",
+    [TD_NODE_skipped] = "–", [TD_NODE_captured] = "✓", [TD_NODE_failed] = "✗"};
+
+static bool
+is_shown(const GArray *shown, uint32_t node) {
+  for (guint i = 0; i < shown->len; i++)
+    if (g_array_index(shown, uint32_t, i) == node) return true;
+  return false;
+}
+
+static void
+print_state(const td_state *state, const td_catalog *catalog, uint32_t node, bool has_counts) {
+  const td_node_now *now = td_state_node(state, node);
+  const td_task_now *task = td_state_task_find(state, node, TD_NONE);
+  printf("%s", td_node_state_name((td_node_state)now->state));
+  if (task && task->dependencies && has_counts)
+    printf(", %u of %u gradients missing", task->dependencies, task->expected);
+  if (task && task->queue != TD_NONE) {
+    int32_t device = catalog->queues[task->queue].device;
+    printf(" in queue %u (%s)", task->queue, td_catalog_device_label(catalog, device));
+  }
+  if (now->state == TD_NODE_running) {
+    g_autofree char *thread = td_thread_label(catalog, now->thread);
+    printf(" on thread %s", thread);
+  }
+}
+
+static void
+print_node(const td_replay *replay, uint32_t node, bool is_shown, bool has_counts) {
+  const td_catalog *catalog = td_replay_catalog(replay);
+  const td_state *state = td_replay_state(replay);
+  char *name = td_why_name_node(catalog, node);
+  int blanks = 34 - (int)g_utf8_strlen(name, -1);
+  printf(" %s %s %s%*s ", is_shown ? "→" : " ", signs[td_state_node(state, node)->state], name,
+         MAX(blanks, 0), "");
+  print_state(state, catalog, node, has_counts);
+  putchar('\n');
+  free(name);
+}
+
+static bool
+is_there(const td_state *state, uint32_t node) {
+  return signs[td_state_node(state, node)->state] != NULL;
+}
+
+/* The node created last is the first to run, and stands first. */
+void
+td_lesson_picture_print(const td_replay *replay, const GArray *shown, bool has_counts) {
+  const td_catalog *catalog = td_replay_catalog(replay);
+  const td_state *state = td_replay_state(replay);
+  uint32_t told = 0, more = 0;
+  for (uint32_t i = catalog->n_nodes; i-- > 0;) {
+    uint32_t node = catalog->node_rows[i].id;
+    if (!is_there(state, node)) continue;
+    if (told < LINES_MAX || is_shown(shown, node)) {
+      print_node(replay, node, is_shown(shown, node), has_counts);
+      told++;
+    } else {
+      more++;
+    }
+  }
+  if (more) printf("     and %u more\n", more);
+}

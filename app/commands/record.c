@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/command.h"
+#include "app/session/record_session.h"
+
+#include <string.h>
+
+int
+td_command_record(int argc, char **argv) {
+  g_auto(td_record_options) options = {0};
+  const GOptionEntry entries[] = {
+      {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options.tape,
+       "Where the tape goes (default: SCRIPT.tape here)", "FILE"},
+      {"force", 0, 0, G_OPTION_ARG_NONE, &options.force, "Overwrite a tape that exists", NULL},
+      {"policy", 0, 0, G_OPTION_ARG_STRING, &options.policy,
+       "If the recorder is too slow: block (wait) or drop (lose events)", "POLICY"},
+      {"anomaly", 0, 0, G_OPTION_ARG_STRING, &options.anomaly,
+       "What to look for in every gradient and sum: off, nan, nonfinite", "WHAT"},
+      {"stats", 0, 0, G_OPTION_ARG_STRING, &options.stats,
+       "What to measure of every gradient: off, finite (counts of NaN and Inf), full", "WHAT"},
+      {"stacks", 0, 0, G_OPTION_ARG_NONE, &options.stacks,
+       "Remember which line and module of the forward pass made each node", NULL},
+      {"level", 0, 0, G_OPTION_ARG_STRING, &options.level,
+       "1, inside the engine (the default, if possible); 2, PyTorch's public hooks", "LEVEL"},
+      {"inside", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &options.inside, NULL, NULL},
+      TD_STEPS_ENTRIES(options.steps),
+      TD_KEEP_ENTRIES(options.keep),
+      TD_LIVE_ENTRIES(options.live),
+      {0}};
+  int status;
+  if (!td_command_parse("record", entries, true, 1, -1, &argc, &argv, &status)) return status;
+  char **command = argv + 1;
+  if (strcmp(command[0], "--") == 0) command++;
+  if (!command[0]) return td_command_bad_usage("record", "COMMAND is missing");
+  if (!td_record_options_check(&options, command)) return TD_EXIT_USAGE;
+  return td_record_session_run(&options, command);
+}

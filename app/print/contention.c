@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/print/contention.h"
+
+#include "app/common/columns.h"
+#include "app/print/json_members.h"
+#include "engine/base/line.h"
+#include "ui/geometry/format.h"
+
+#include <glib.h>
+#include <inttypes.h>
+
+#define SHOWN 20 /* locks or queues, for people */
+#define BLAMES_SHOWN 5
+
+/* ---- JSON ---- */
+
+static void
+write_spread(td_json *json, const char *key, const td_spread *spread, bool is_known) {
+  td_json_key(json, key);
+  if (!is_known) {
+    td_json_null(json);
+    return;
+  }
+  td_json_begin_object(json);
+  td_member_u64(json, "n", spread->n);
+  td_member_u64(json, "sum", spread->sum);
+  td_member_u64(json, "p50", spread->p50);
+  td_member_u64(json, "p95", spread->p95);
+  td_member_u64(json, "max", spread->max);
+  td_json_end_object(json);
+}
+
+static void
+write_blame(td_json *json, const td_lock_blame *blame) {
+  td_json_begin_object(json);
+  td_member_u64(json, "n", blame->n);
+  td_member_u64(json, "sum", blame->ns);
+  td_member_string(json, "waiter", blame->waiter);
+  td_member_text(json, "holder", blame->holder);
+  td_member_text(json, "node", blame->node);
+  td_member_text(json, "line", blame->line);
+  td_json_end_object(json);
+}
+
+static void
+write_lock(td_json *json, const td_contention *contention, const td_contended_lock *lock) {
+  td_json_begin_object(json);
+  td_member_string(json, "lock", lock->name);
+  td_member_string(json, "kind", td_enum_word(TD_FIELD_ENUM_lock_kind, lock->kind));
+  td_member_known(json, "taken", lock->n_taken, lock->n_taken);
+  write_spread(json, "waits", &lock->waits, true);
+  td_json_key(json, "blames");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < lock->n_blames; i++)
+    write_blame(json, &contention->locks.blames[lock->first_blame + i]);
+  td_json_end_array(json);
+  td_json_end_object(json);
+}
+
+static void
+write_queue(td_json *json, const td_contention *contention, const td_contended_queue *queue) {
+  bool is_known = contention->queues_known == TD_knowledge_observed;
+  td_json_begin_object(json);
+  td_member_string(json, "queue", queue->name);
+  td_member_u64(json, "pushes", queue->n_pushes);
+  td_member_u64(json, "pops", queue->n_pops);
+  write_spread(json, "lay", &queue->lay, is_known);
+  write_spread(json, "slept", &queue->slept, is_known);
+  td_member_u64(json, "empty_wakes", queue->n_empty_wakes);
+  td_json_end_object(json);
+}
+
+void
+td_contention_print_json(const td_contention *contention) {
+  td_json json;
+  td_json_init(&json, stdout);
+  td_json_begin_object(&json);
+  td_member_string(&json, "unit", "ns");
+  td_member_u64(&json, "passes", contention->n_passes);
+  td_member_string(&json, "locks_known",
+                   td_enum_word(TD_FIELD_ENUM_knowledge, contention->locks_known));
+  td_member_string(&json, "queues_known",
+                   td_enum_word(TD_FIELD_ENUM_knowledge, contention->queues_known));
+  td_json_key(&json, "locks");
+  td_json_begin_array(&json);
+  for (uint32_t i = 0; i < contention->locks.n_locks; i++)
+    write_lock(&json, contention, &contention->locks.locks[i]);
+  td_json_end_array(&json);
+  td_json_key(&json, "queues");
+  td_json_begin_array(&json);
+  for (uint32_t i = 0; i < contention->n_queues; i++)
+    write_queue(&json, contention, &contention->queues[i]);
+  td_json_end_array(&json);
+  td_json_end_object(&json);
+  td_json_newline(&json);
+}
+
+/* ---- text ---- */
+
+static void
+print_time(uint64_t ns, bool is_known) {
+  g_autofree char *text = td_format_ns((double)ns);
+  td_column_print(is_known ? text : "–", 9);
+}
+
+static void
+print_spread(const td_spread *spread, bool is_known) {
+  print_time(spread->p50, is_known && spread->n);
+  print_time(spread->p95, is_known && spread->n);
+  print_time(spread->max, is_known && spread->n);
+}
+
+/* "2 second waited 3 times, 62 ms, while 1 first ran AccumulateGrad(weight), net.py:9" */
+static void
+print_blame(const td_lock_blame *blame) {
+  g_autofree char *time = td_format_ns((double)blame->ns);
+  g_autofree char *times = td_format_many(blame->n, "time", "times");
+  g_autofree char *node = td_line_dup(blame->node, TD_NAME_SHOWN);
+  printf("             thread %s waited %s, %s", blame->waiter, times, time);
+  if (!*blame->holder)
+    fputs("; nobody saw who held it", stdout);
+  else if (*node)
+    printf("; thread %s held it in %s", blame->holder, node);
+  else
+    printf("; thread %s held it", blame->holder);
+  printf(*blame->line ? ", %s\n" : "\n", blame->line);
+}
+
+static void
+print_lock(const td_contention *contention, const td_contended_lock *lock) {
+  g_autofree char *name = td_line_dup(lock->name, TD_NAME_SHOWN);
+  print_time(lock->waits.sum, true);
+  printf("%7" PRIu64 "  ", lock->waits.n);
+  if (lock->n_taken)
+    printf("%7" PRIu64 "  ", lock->n_taken);
+  else
+    td_column_print("–", 7);
+  print_spread(&lock->waits, true);
+  printf("%s\n", name);
+  for (uint32_t i = 0; i < MIN(lock->n_blames, BLAMES_SHOWN); i++)
+    print_blame(&contention->locks.blames[lock->first_blame + i]);
+  if (lock->n_blames > BLAMES_SHOWN)
+    printf("             %u more pairs of threads: --json has them\n",
+           lock->n_blames - BLAMES_SHOWN);
+}
+
+static void
+print_more(uint32_t n, const char *what) {
+  if (n > SHOWN) printf("%u more %s: --json has them all\n", n - SHOWN, what);
+}
+
+static void
+print_locks(const td_contention *contention) {
+  if (contention->locks_known != TD_knowledge_observed) {
+    puts("Locks: nobody observed them on this tape.");
+    return;
+  }
+  if (!contention->locks.n_locks) {
+    puts("Locks: no thread waited for one.");
+    return;
+  }
+  printf("%9s  %7s  %7s  %9s  %9s  %9s  lock\n", "waited", "waits", "taken", "median", "95 %",
+         "max");
+  for (uint32_t i = 0; i < MIN(contention->locks.n_locks, SHOWN); i++)
+    print_lock(contention, &contention->locks.locks[i]);
+  print_more(contention->locks.n_locks, "locks");
+  bool has_unknown = false;
+  for (uint32_t i = 0; i < contention->locks.n_locks; i++)
+    has_unknown |= !contention->locks.locks[i].n_taken;
+  if (has_unknown) puts("–  taken: only the locks of queues tell of each time");
+}
+
+static void
+print_queue(const td_contended_queue *queue, bool is_known) {
+  print_spread(&queue->lay, is_known);
+  printf("%7" PRIu64 "  %7" PRIu64 "  ", queue->n_pops, queue->slept.n);
+  print_time(queue->slept.sum, is_known);
+  print_time(queue->slept.max, is_known && queue->slept.n);
+  printf("%7" PRIu64 "  %s\n", queue->n_empty_wakes, queue->name);
+}
+
+static void
+print_queues(const td_contention *contention) {
+  bool is_known = contention->queues_known == TD_knowledge_observed;
+  if (!contention->n_queues) {
+    puts(is_known ? "Queues: no task entered one." : "Queues: nobody observed them on this tape.");
+    return;
+  }
+  puts("\nFrom the push to the pop of a task, and how long threads slept until there was one:");
+  printf("%9s  %9s  %9s  %7s  %7s  %9s  %9s  %7s  queue\n", "median", "95 %", "max", "pops",
+         "sleeps", "slept", "longest", "no node");
+  for (uint32_t i = 0; i < MIN(contention->n_queues, SHOWN); i++)
+    print_queue(&contention->queues[i], is_known);
+  print_more(contention->n_queues, "queues");
+  if (!is_known) puts("–  pushes and pops were not observed on this tape");
+}
+
+void
+td_contention_print_text(const char *path, const td_contention *contention) {
+  g_autofree char *passes =
+      td_format_many(contention->n_passes, "backward pass", "backward passes");
+  printf("%s: %s\n", path, passes);
+  print_locks(contention);
+  print_queues(contention);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the user wants of `tapedeck record`, and what a target hears of it. Main thread. */
+#pragma once
+
+#include "app/session/keep_options.h"
+#include "app/session/live.h"
+#include "app/session/steps_options.h"
+
+typedef struct td_record_options {
+  char *tape, *anomaly, *stats, *policy, *level; /* (owned) */
+  gboolean force, stacks;
+  gboolean inside;      /* the program is there already; the command only names it */
+  bool level_is_forced; /* the user gave --level */
+  td_live_options live;
+  td_steps_choice steps;
+  td_keep_choice keep;
+} td_record_options;
+
+void td_record_options_clear(td_record_options *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(td_record_options, td_record_options_clear)
+
+/* td_record_options_check fills in the defaults and makes the tape's path absolute. If a word is
+ * wrong or the tape cannot go there, it says so and returns false. */
+bool td_record_options_check(td_record_options *options, char **command);
+
+/* td_record_options_add_answer adds the options to a `record` line. */
+void td_record_options_add_answer(const td_record_options *options, td_line_text *record);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/session/record_report.h"
+
+#include "app/common/exit.h"
+#include "app/session/watchable.h"
+
+#include <stdio.h>
+
+/* So many tapes are named one by one. */
+#define NAMES_MAX 4
+
+/* "a.tape, b.tape", or the first and the last of many. */
+static char *
+list_names(const GPtrArray *tapes) {
+  g_autoptr(GString) names = g_string_new(NULL);
+  for (guint i = 0; i < tapes->len; i++) {
+    bool skipped = tapes->len > NAMES_MAX && i > 0 && i + 1 < tapes->len;
+    if (skipped) continue;
+    g_autofree char *name = td_command_shell_name(((const td_session_tape *)tapes->pdata[i])->path);
+    const char *between = tapes->len > NAMES_MAX ? " ... " : ", ";
+    g_string_append_printf(names, "%s%s", i ? between : "", name);
+  }
+  return g_string_free(g_steal_pointer(&names), FALSE);
+}
+
+/* Why the tapes do not have all that they should have; "" if they do. The caller frees it. */
+static char *
+say_shortcoming(const td_record_outcome *outcome, const td_session_tapes *tapes,
+                const td_steps_choice *steps) {
+  bool some_broke = false, some_run = false;
+  for (guint i = 0; i < tapes->tapes->len; i++) {
+    const td_session_tape *tape = tapes->tapes->pdata[i];
+    some_broke = some_broke || (!tape->whole && !tape->runs);
+    some_run = some_run || (!tape->whole && tape->runs);
+  }
+  bool in_vain = steps->until && !outcome->nan_came;
+  if (outcome->problem) return g_strdup_printf(", cut short: %s", outcome->problem);
+  if (tapes->unread) return g_strdup_printf(", which cannot be read now: %s", tapes->unread);
+  return g_strdup(some_broke ? ", cut short because a process ended abruptly"
+                  : some_run ? ", so far: a process still runs"
+                  : in_vain  ? ", in which no NaN was born"
+                             : "");
+}
+
+void
+td_record_report_tapes(const td_record_outcome *outcome, const td_session_tapes *tapes,
+                       const td_steps_choice *steps) {
+  g_autofree char *names = list_names(tapes->tapes);
+  g_autofree char *cut = say_shortcoming(outcome, tapes, steps);
+  if (tapes->joined) {
+    g_autofree char *joined = td_command_shell_name(tapes->joined);
+    fprintf(stderr, "tapedeck: recorded %u processes (%s) into %s%s; see it with: tapedeck %s %s\n",
+            tapes->tapes->len, names, joined, cut, td_command_to_see(), joined);
+  } else if (tapes->problem) {
+    fprintf(stderr, "tapedeck: recorded %s%s; they are not joined: %s\n", names, cut,
+            tapes->problem);
+  } else {
+    fprintf(stderr, "tapedeck: recorded %s%s; see it with: tapedeck %s %s\n", names, cut,
+            td_command_to_see(), names);
+  }
+}
+
+void
+td_record_report_nothing(const td_record_outcome *outcome, const td_session_tapes *tapes,
+                         const td_steps_choice *steps, const char *program) {
+  bool has_torch = outcome->n_hellos > 0 || outcome->n_loaded > 0;
+  g_autofree char *problem = has_torch ? NULL : td_watchable_problem(program);
+  if (outcome->n_passes > 0 && steps->words) {
+    fprintf(stderr,
+            "tapedeck: nothing was recorded: the program made %u steps, none of them in %s\n",
+            outcome->n_steps, steps->words);
+    return;
+  }
+  const char *reason = problem;
+  if (outcome->problem)
+    reason = outcome->problem;
+  else if (outcome->n_passes > 0 && tapes->n_lost == 0)
+    reason = "its tape is not where it was written: somebody moved or removed it";
+  else if (tapes->n_lost > 0)
+    reason = "the program was killed before its first backward pass was written";
+  else if (has_torch)
+    reason = "the program loaded PyTorch, but no backward pass ran";
+  else if (!problem)
+    reason = "the command did not load PyTorch, or hid it (a static program, no LD_PRELOAD or "
+             "TAPEDECK_SESSION in the environment, no descriptor left)";
+  fprintf(stderr, "tapedeck: nothing was recorded: %s\n", reason);
+}

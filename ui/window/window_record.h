@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Recording a program from the window: it asks which, runs it and opens its tape. Main thread. */
+#pragma once
+
+#include "ui/window/window.h"
+
+void td_window_ask_program(TdWindow *window);
