@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/bench/walk.h"
 
-#include "ui/model/playhead_steps.h"
-#include "ui/model/worker.h"
+#include "ui/model/base/worker.h"
+#include "ui/model/playhead/playhead_steps.h"
 #include "ui/window/display.h"
 #include "ui/window/picture_shot.h"
 #include "ui/window/window.h"

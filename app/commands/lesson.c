@@ -5,8 +5,8 @@
 #include "app/commands/quiz_ask.h"
 #include "app/common/lessons.h"
 #include "app/print/json_members.h"
-#include "ui/model/error.h"
-#include "ui/model/lesson_place.h"
+#include "ui/model/base/error.h"
+#include "ui/model/lesson/lesson_place.h"
 
 #include <stdio.h>
 #include <string.h>

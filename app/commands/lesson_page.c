@@ -5,7 +5,7 @@
 #include "app/common/fonts.h"
 #include "app/common/moment.h"
 #include "app/common/output_file.h"
-#include "ui/model/lesson_place.h"
+#include "ui/model/lesson/lesson_place.h"
 #include "ui/page/page.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/replay/replay.h"
-#include "ui/model/lesson.h"
+#include "ui/model/lesson/lesson.h"
 
 #include <stdbool.h>
 

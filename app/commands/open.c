@@ -7,7 +7,7 @@
 #include "app/session/remote/open_remote.h"
 #include "app/session/remote_address.h"
 #include "engine/trace/join.h"
-#include "ui/model/analysis_wish.h"
+#include "ui/model/analysis/analysis_wish.h"
 #include "ui/window/window_request.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * The lessons that ship, and the tapes of their scripts. Main thread. */
 #pragma once
 
-#include "ui/model/lesson.h"
+#include "ui/model/lesson/lesson.h"
 
 #include <gio/gio.h>
 

@@ -13,6 +13,10 @@ PROFILE = ["engine/profile"] + ["engine/profile/" + folder for folder in ("chain
 CORE = TAPE + PROFILE
 RUN = ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device", "engine/graph",
        "engine/pass"]
+MODEL = CORE + ["engine/control", "ui/geometry", "ui/draw"]
+MODELS = ["ui/model/" + folder for folder in ("base", "document", "playhead", "facts", "findings", "events", "analysis", "lesson", "live", "compare")]
+DRAWN = ["ui/geometry", "ui/draw"] + MODELS
+WIDGETS = ["ui/widgets/" + folder for folder in ("base", "graph", "timeline", "panes", "dialogs", "view")]
 
 MAY_INCLUDE = {
     "engine/base": [],
@@ -43,15 +47,29 @@ MAY_INCLUDE = {
     "ui/geometry": ["engine/base"],
     "ui/draw": CORE + ["ui/geometry"],
     "ui/page": CORE + ["ui/draw"],
-    "ui/model": CORE + ["engine/control", "ui/geometry", "ui/draw"],  # a document owns its scenes
-    "ui/widgets": ["ui/geometry", "ui/draw", "ui/model"],
-    "app/common": CORE + ["ui/geometry", "ui/draw", "ui/model"],
+    "ui/model/base": CORE,
+    "ui/model/document": MODEL + ["ui/model/base"],  # a document owns its scenes
+    "ui/model/findings": MODEL + ["ui/model/base", "ui/model/document"],
+    "ui/model/playhead": MODEL + ["ui/model/base", "ui/model/document", "ui/model/findings"],
+    "ui/model/facts": MODEL + ["ui/model/base", "ui/model/document", "ui/model/findings"],
+    "ui/model/events": MODEL + ["ui/model/base", "ui/model/document", "ui/model/findings", "ui/model/facts"],
+    "ui/model/analysis": MODEL + ["ui/model/base", "ui/model/document"],
+    "ui/model/lesson": MODEL + ["ui/model/base", "ui/model/playhead"],
+    "ui/model/live": MODEL + ["ui/model/base", "ui/model/playhead"],
+    "ui/model/compare": MODEL + ["ui/model/base", "ui/model/playhead"],
+    "ui/widgets/base": DRAWN,
+    "ui/widgets/graph": DRAWN + ["ui/widgets/base"],
+    "ui/widgets/timeline": DRAWN + ["ui/widgets/base"],
+    "ui/widgets/panes": DRAWN + ["ui/widgets/base", "ui/widgets/graph", "ui/widgets/timeline"],
+    "ui/widgets/dialogs": DRAWN + ["ui/widgets/base"],
+    "ui/widgets/view": DRAWN + ["ui/widgets/base", "ui/widgets/graph", "ui/widgets/timeline", "ui/widgets/panes"],
+    "app/common": CORE + ["ui/geometry", "ui/draw", "ui/model/lesson"],
     "app/print": CORE + ["ui/geometry", "app/common", "app/session", "app/session/attach"],
     "app/session/observer": TAPE + ["engine/control", "engine/probe", "engine/profile/check", "app/common"],
     "app/session/attach": CORE + ["engine/control", "ui/geometry", "app/common", "app/session"],
     "app/session/remote": CORE + ["engine/control", "app/common", "app/session"],
     "app/session": CORE + ["engine/control", "app/common", "app/session/observer"],
-    "ui/window": CORE + ["engine/control", "ui/geometry", "ui/draw", "ui/model", "ui/page", "ui/widgets", "app/common", "app/session"],
+    "ui/window": CORE + ["engine/control", "ui/page", "app/common", "app/session"] + DRAWN + WIDGETS,
     "app/bench": ["*"],
     "app/commands": ["*"],
     "app": ["*"],
@@ -171,7 +189,7 @@ def check_the_check():
     assert problem_with("engine/pass", '"', "engine/pass/variants/distributed.h")
     assert problem_with("engine/base", "<", "glib.h")
     assert problem_with("ui/geometry", "<", "cairo.h")
-    assert problem_with("ui/widgets", '"', "neighbour.h")
+    assert problem_with("ui/widgets/base", '"', "neighbour.h")
     assert problem_with("engine/trace", '"', "engine/base/status.h") is None
     planted = {"a/x.c": '#include "a/x.h"', "a/x.h": '#include "a/y.h"', "a/y.c": '#include "a/z.h"',
                "a/z.h": '#include "a/x.h"', "b/x.c": '#include "a/x.h"', "b/x.h": '#include "b/w.h"'}

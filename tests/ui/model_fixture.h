@@ -3,7 +3,7 @@
  * A document of a random tape, with a playhead, for tests of the model. Main thread. */
 #pragma once
 
-#include "ui/model/playhead.h"
+#include "ui/model/playhead/playhead.h"
 
 /* For g_test_add. The tape has 40 nodes, three threads, two passes and an anomaly. */
 typedef struct td_model_fixture {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Runs the tests, then waits for the workers that a test has left: see ui/model/worker.h. */
+ * Runs the tests, then waits for the workers that a test has left: see ui/model/base/worker.h. */
 #pragma once
 
-#include "ui/model/worker.h"
+#include "ui/model/base/worker.h"
 
 static inline int
 run_tests(void) {

@@ -5,7 +5,7 @@
 #include "engine/profile/diff/sequence.h"
 #include "tests/ui/model_fixture.h"
 #include "tests/ui/run_tests.h"
-#include "ui/model/alignment_work.h"
+#include "ui/model/compare/alignment_work.h"
 
 enum { N_ROUNDS = 200, MOST_PAIRS = 60 };
 

@@ -5,7 +5,7 @@
 #include "engine/trace/maker.h"
 #include "tests/fixtures/isolated_dirs.h"
 #include "tests/ui/model_fixture.h"
-#include "ui/model/bookmarks.h"
+#include "ui/model/playhead/bookmarks.h"
 
 #include <glib/gstdio.h>
 #include <unistd.h>

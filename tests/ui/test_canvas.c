@@ -7,10 +7,10 @@
 #include "tests/fixtures/tape_maker.h"
 #include "tests/ui/model_fixture.h"
 #include "tests/ui/run_tests.h"
-#include "ui/widgets/graph_canvas.h"
-#include "ui/widgets/minimap.h"
-#include "ui/widgets/queues_canvas.h"
-#include "ui/widgets/timeline_canvas.h"
+#include "ui/widgets/graph/graph_canvas.h"
+#include "ui/widgets/graph/minimap.h"
+#include "ui/widgets/timeline/queues_canvas.h"
+#include "ui/widgets/timeline/timeline_canvas.h"
 
 #include <X11/Xlib.h>
 #include <adwaita.h>

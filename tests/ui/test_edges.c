@@ -3,8 +3,8 @@
  * The selection of an edge, and what the inspector tells of it. */
 #include "tests/ui/model_fixture.h"
 #include "ui/geometry/format.h"
-#include "ui/model/document_texts.h"
-#include "ui/model/facts.h"
+#include "ui/model/document/document_texts.h"
+#include "ui/model/facts/facts.h"
 
 static char *
 fact_of(td_model_fixture *fixture, uint32_t edge, const char *title) {

@@ -6,13 +6,13 @@
 #include "tests/fixtures/tape_maker.h"
 #include "tests/ui/model_fixture.h"
 #include "tests/ui/run_tests.h"
-#include "ui/model/document_texts.h"
-#include "ui/model/error.h"
-#include "ui/model/event_list.h"
-#include "ui/model/facts.h"
-#include "ui/model/playhead_steps.h"
-#include "ui/model/problems.h"
-#include "ui/model/scene_cache.h"
+#include "ui/model/base/error.h"
+#include "ui/model/document/document_texts.h"
+#include "ui/model/document/scene_cache.h"
+#include "ui/model/events/event_list.h"
+#include "ui/model/facts/facts.h"
+#include "ui/model/findings/problems.h"
+#include "ui/model/playhead/playhead_steps.h"
 
 #include <glib/gstdio.h>
 #include <unistd.h>

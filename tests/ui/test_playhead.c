@@ -4,11 +4,11 @@
  * was. */
 #include "tests/ui/model_fixture.h"
 #include "tests/ui/run_tests.h"
-#include "ui/model/document_part.h"
-#include "ui/model/passes.h"
-#include "ui/model/playhead_steps.h"
-#include "ui/model/problems.h"
-#include "ui/model/visits.h"
+#include "ui/model/document/document_part.h"
+#include "ui/model/document/passes.h"
+#include "ui/model/findings/problems.h"
+#include "ui/model/playhead/playhead_steps.h"
+#include "ui/model/playhead/visits.h"
 
 static void
 count_cb(GObject *object, GParamSpec *spec, gpointer data) {

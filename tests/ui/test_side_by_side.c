@@ -6,8 +6,8 @@
 #include "tests/fixtures/tape_maker.h"
 #include "tests/ui/model_fixture.h"
 #include "tests/ui/run_tests.h"
-#include "ui/model/playhead_steps.h"
-#include "ui/model/side_by_side.h"
+#include "ui/model/compare/side_by_side.h"
+#include "ui/model/playhead/playhead_steps.h"
 
 #include <glib/gstdio.h>
 

@@ -6,8 +6,8 @@
 #include "engine/profile/stops/stop_search.h"
 #include "tests/fixtures/isolated_dirs.h"
 #include "tests/ui/model_fixture.h"
-#include "ui/model/stop_list.h"
-#include "ui/model/stop_run.h"
+#include "ui/model/live/stop_list.h"
+#include "ui/model/live/stop_run.h"
 
 #include <glib/gstdio.h>
 #include <sys/socket.h>

@@ -2,7 +2,7 @@
  *
  * The part of a graph that is shown alone: its scene, its text, and when it comes and goes. */
 #include "tests/ui/model_fixture.h"
-#include "ui/model/subset_choice.h"
+#include "ui/model/document/subset_choice.h"
 
 typedef struct Fixture {
   td_model_fixture model;

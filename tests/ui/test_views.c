@@ -9,14 +9,14 @@
 #include "tests/fixtures/tape_maker.h"
 #include "tests/ui/model_fixture.h"
 #include "tests/ui/run_tests.h"
-#include "ui/model/document_texts.h"
-#include "ui/model/event_list.h"
-#include "ui/model/facts.h"
-#include "ui/model/node_query.h"
-#include "ui/model/passes.h"
-#include "ui/model/playhead.h"
-#include "ui/model/playhead_steps.h"
-#include "ui/model/source_line.h"
+#include "ui/model/base/source_line.h"
+#include "ui/model/document/document_texts.h"
+#include "ui/model/document/passes.h"
+#include "ui/model/events/event_list.h"
+#include "ui/model/events/node_query.h"
+#include "ui/model/facts/facts.h"
+#include "ui/model/playhead/playhead.h"
+#include "ui/model/playhead/playhead_steps.h"
 
 #include <glib/gstdio.h>
 #include <math.h>

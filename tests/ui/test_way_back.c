@@ -6,7 +6,7 @@
 #include "tests/fixtures/tape_maker.h"
 #include "tests/ui/model_fixture.h"
 #include "tests/ui/run_tests.h"
-#include "ui/model/way_back.h"
+#include "ui/model/playhead/way_back.h"
 
 #include <glib/gstdio.h>
 

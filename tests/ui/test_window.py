@@ -273,7 +273,7 @@ def test_overlays(tape):
 
 def test_start_page():
     """An empty window asks by purpose: a question opens the example that answers it, at the page that does."""
-    source = (ROOT / "ui/widgets/start_page.c").read_text()
+    source = (ROOT / "ui/widgets/dialogs/start_page.c").read_text()
     answers = re.findall(r'"(\w+)",\s+"(\w+)"}', source)
     assert len(answers) > 9, answers
     for example, page in answers:

@@ -14,7 +14,7 @@ display.ensure()
 from window_case import Window, pyatspi
 from window_tapes import OUTPUT, read_events, tapedeck
 
-REST_S = 0.5  # a little more than REST_MS of ui/model/visits.c
+REST_S = 0.5  # a little more than REST_MS of ui/model/playhead/visits.c
 
 
 def notes():

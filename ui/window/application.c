@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/common/exit.h"
-#include "ui/model/worker.h"
+#include "ui/model/base/worker.h"
 #include "ui/window/compare_actions.h"
 #include "ui/window/config.h"
 #include "ui/window/display.h"

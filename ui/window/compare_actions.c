@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/compare_actions.h"
 
-#include "ui/model/playhead_steps.h"
+#include "ui/model/playhead/playhead_steps.h"
 #include "ui/window/window_help.h"
 #include "ui/window/window_keys.h"
 #include "ui/window/window_picture.h"

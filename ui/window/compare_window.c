@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/compare_window.h"
 
-#include "ui/model/document_part.h"
-#include "ui/model/facts.h"
-#include "ui/model/passes.h"
+#include "ui/model/document/document_part.h"
+#include "ui/model/document/passes.h"
+#include "ui/model/facts/facts.h"
 #include "ui/window/notice.h"
 
 #include <glib/gi18n.h>

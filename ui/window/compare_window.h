@@ -4,9 +4,9 @@
  * compare the tapes. The signal "ready" says that both are shown. Main thread. */
 #pragma once
 
-#include "ui/model/alignment_work.h"
-#include "ui/model/document.h"
-#include "ui/widgets/compare_view.h"
+#include "ui/model/compare/alignment_work.h"
+#include "ui/model/document/document.h"
+#include "ui/widgets/view/compare_view.h"
 
 #include <adwaita.h>
 

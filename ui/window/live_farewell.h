@@ -3,7 +3,7 @@
  * The question that a window asks before it leaves a program that it controls. Main thread. */
 #pragma once
 
-#include "ui/model/live_session.h"
+#include "ui/model/live/live_session.h"
 
 #include <adwaita.h>
 

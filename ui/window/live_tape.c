@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/live_tape.h"
 
-#include "ui/model/delay.h"
+#include "ui/model/base/delay.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -11,8 +11,8 @@
  * - "changed", if the session or `is_reading` may answer differently. */
 #pragma once
 
-#include "ui/model/live_session.h"
-#include "ui/model/playhead.h"
+#include "ui/model/live/live_session.h"
+#include "ui/model/playhead/playhead.h"
 
 #define TD_TYPE_LIVE_TAPE (td_live_tape_get_type())
 G_DECLARE_FINAL_TYPE(TdLiveTape, td_live_tape, TD, LIVE_TAPE, GObject)

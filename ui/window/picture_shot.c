@@ -3,7 +3,7 @@
 
 #include "app/common/output_file.h"
 #include "app/common/picture_file.h"
-#include "ui/model/worker.h"
+#include "ui/model/base/worker.h"
 
 #include <errno.h>
 #include <glib/gi18n.h>

@@ -4,7 +4,7 @@
  * on. A worker turns it into pixels or into a file: that may take seconds. Main thread. */
 #pragma once
 
-#include "ui/widgets/canvas.h"
+#include "ui/widgets/base/canvas.h"
 
 /* TdShot is counted: td_shot_ref, td_shot_unref. */
 typedef struct TdShot TdShot;

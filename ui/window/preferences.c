@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/preferences.h"
 
-#include "ui/model/speed.h"
+#include "ui/model/playhead/speed.h"
 
 #include <glib/gi18n.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/settled.h"
 
-#include "ui/model/delay.h"
-#include "ui/model/worker.h"
+#include "ui/model/base/delay.h"
+#include "ui/model/base/worker.h"
 #include "ui/window/compare_window.h"
 #include "ui/window/window.h"
 

@@ -6,10 +6,10 @@
  * that it controls is another. */
 #pragma once
 
-#include "ui/model/live_session.h"
-#include "ui/model/playhead.h"
-#include "ui/widgets/start_page.h"
-#include "ui/widgets/tape_view.h"
+#include "ui/model/live/live_session.h"
+#include "ui/model/playhead/playhead.h"
+#include "ui/widgets/dialogs/start_page.h"
+#include "ui/widgets/view/tape_view.h"
 
 #include <adwaita.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/window_actions.h"
 
-#include "ui/model/analysis_wish.h"
-#include "ui/model/document_texts.h"
-#include "ui/model/playhead_steps.h"
+#include "ui/model/analysis/analysis_wish.h"
+#include "ui/model/document/document_texts.h"
+#include "ui/model/playhead/playhead_steps.h"
 #include "ui/window/about.h"
 #include "ui/window/window_attach.h"
 #include "ui/window/window_choose.h"

@@ -2,7 +2,7 @@
 #include "ui/window/window_attach.h"
 
 #include "app/session/session_list.h"
-#include "ui/widgets/attach_dialog.h"
+#include "ui/widgets/dialogs/attach_dialog.h"
 
 #define DIALOG "attach-dialog"
 #define PROGRAMS "attach-programs" /* of the dialog: what it lists */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/window_compare.h"
 
-#include "ui/model/document_part.h"
-#include "ui/model/passes.h"
+#include "ui/model/document/document_part.h"
+#include "ui/model/document/passes.h"
 #include "ui/window/compare_actions.h"
 #include "ui/window/tape_chooser.h"
 

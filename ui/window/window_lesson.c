@@ -2,9 +2,9 @@
 #include "ui/window/window_lesson.h"
 
 #include "app/common/lessons.h"
-#include "ui/model/lesson_progress.h"
-#include "ui/model/worker.h"
-#include "ui/widgets/laser.h"
+#include "ui/model/base/worker.h"
+#include "ui/model/lesson/lesson_progress.h"
+#include "ui/widgets/base/laser.h"
 #include "ui/window/lesson_copy.h"
 
 #include <glib/gi18n.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/window_picture.h"
 
-#include "ui/widgets/canvas.h"
-#include "ui/widgets/graph_canvas.h"
+#include "ui/widgets/base/canvas.h"
+#include "ui/widgets/graph/graph_canvas.h"
 #include "ui/window/compare_window.h"
 #include "ui/window/picture_shot.h"
 #include "ui/window/save_chooser.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/window_predict.h"
 
-#include "ui/model/document_part.h"
-#include "ui/model/prediction_work.h"
+#include "ui/model/analysis/prediction_work.h"
+#include "ui/model/document/document_part.h"
 #include "ui/window/window_compare.h"
 
 #include <glib/gi18n.h>

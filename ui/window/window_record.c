@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/window_record.h"
 
-#include "ui/widgets/record_dialog.h"
+#include "ui/widgets/dialogs/record_dialog.h"
 #include "ui/window/program_runner.h"
 
 #include <glib/gi18n.h>

@@ -2,8 +2,8 @@
 #include "ui/window/window_save.h"
 
 #include "app/common/paths.h"
-#include "ui/model/document_part.h"
-#include "ui/model/passes.h"
+#include "ui/model/document/document_part.h"
+#include "ui/model/document/passes.h"
 #include "ui/window/save_chooser.h"
 
 #include <glib/gi18n.h>

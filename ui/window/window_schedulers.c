@@ -2,7 +2,7 @@
 #include "ui/window/window_schedulers.h"
 
 #include "app/common/lessons.h"
-#include "ui/model/worker.h"
+#include "ui/model/base/worker.h"
 #include "ui/window/window_compare.h"
 
 #include <glib/gi18n.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/window_stops.h"
 
-#include "ui/model/playhead_steps.h"
+#include "ui/model/playhead/playhead_steps.h"
 
 #include <glib/gi18n.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/window_ways.h"
 
-#include "ui/model/visits.h"
+#include "ui/model/playhead/visits.h"
 #include "ui/window/window_compare.h"
 #include "ui/window/window_save.h"
 

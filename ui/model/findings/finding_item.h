@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What is wrong with a tape's program, or likely to be, for a list. A worker looks for it, on a
+ * reading of the tape of its own. Main thread only. */
+#pragma once
+
+#include "ui/model/document/document.h"
+
+#define TD_TYPE_FINDING_ITEM (td_finding_item_get_type())
+G_DECLARE_FINAL_TYPE(TdFindingItem, td_finding_item, TD, FINDING_ITEM, GObject)
+
+/* All borrowed. The title says how often, if more than once. Advice and line are "" if there is
+ * none. */
+const char *td_finding_item_get_title(TdFindingItem *self);
+const char *td_finding_item_get_text(TdFindingItem *self);
+const char *td_finding_item_get_advice(TdFindingItem *self);
+const char *td_finding_item_get_line(TdFindingItem *self);
+
+/* td_finding_item_get_seq returns the event that shows it. */
+uint64_t td_finding_item_get_seq(TdFindingItem *self);
+
+/* td_finding_item_get_passes returns FALSE unless it is about what differs between two passes. Then
+ * it writes these, that of the event first. td_finding_item_get_node returns the node, or TD_NONE.
+ */
+gboolean td_finding_item_get_passes(TdFindingItem *self, uint32_t passes[2]);
+uint32_t td_finding_item_get_node(TdFindingItem *self);
+
+/* td_finding_item_dup_all returns all of it as lines, for the clipboard. The caller frees. */
+char *td_finding_item_dup_all(TdFindingItem *self);
+
+/* td_finding_dup_unjudged says which kinds the document's tape cannot tell of, or "". The caller
+ * frees. */
+char *td_finding_dup_unjudged(TdDocument *document);
+
+/* td_finding_items_async looks for findings. finish returns a list of TdFindingItem, which the
+ * caller unrefs, or NULL with an error of TD_ERROR or G_IO_ERROR_CANCELLED. */
+void td_finding_items_async(TdDocument *document, GCancellable *cancellable,
+                            GAsyncReadyCallback done, gpointer data);
+GListModel *td_finding_items_finish(GAsyncResult *result, GError **error);

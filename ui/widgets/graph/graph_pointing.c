@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/widgets/graph/graph_pointing.h"
+
+#include "ui/draw/graph_fold.h"
+#include "ui/model/document/document_texts.h"
+
+#include <glib/gi18n.h>
+
+/* What just happened: a thread has popped the node and runs it, if the pass still goes on. */
+static uint32_t
+running_node(TdDocument *document) {
+  const td_state *state = td_document_get_state(document);
+  uint32_t queue, node = td_document_find_last_pop(document, &queue) == UINT64_MAX
+                             ? TD_NONE
+                             : td_state_queue(state, queue)->last_node;
+  if (!td_catalog_has_node(td_document_get_catalog(document), node)) return TD_NONE;
+  return td_state_node(state, node)->state == TD_NODE_running ? node : TD_NONE;
+}
+
+static gboolean
+has_bar(TdSubsetChoice *subset) {
+  return td_subset_choice_get_wish(subset) != 0 || td_subset_choice_get_start(subset) != TD_NONE;
+}
+
+void
+td_graph_pointing_look(TdCanvas *canvas, TdSubsetChoice *subset, td_graph_view *view) {
+  TdPlayhead *playhead = td_canvas_get_playhead(canvas);
+  uint32_t edge = td_playhead_get_edge(playhead);
+  uint32_t running = running_node(td_canvas_get_document(canvas));
+  view->selected = td_playhead_get_selection(playhead);
+  view->hovered = td_canvas_get_hovered(canvas);
+  view->marked = td_playhead_get_marks(playhead, &view->n_marked);
+  view->running = running == TD_NONE ? 0 : running + 1;
+  view->selected_edge = edge == TD_NONE ? 0 : edge + 1;
+  view->covered_below = has_bar(subset) ? TD_GRAPH_BAR : 0;
+}
+
+uint32_t
+td_graph_pointing_node_at(TdCanvas *canvas, const td_graph_scene *scene, const td_graph_view *view,
+                          double x, double y) {
+  uint32_t arrow = td_graph_scene_hit_arrow(scene, view, td_canvas_get_labels(canvas), x, y);
+  return arrow == TD_NONE ? td_graph_scene_hit(scene, view, x, y) : arrow;
+}
+
+/* With Control, or if somebody looks for the end of a path, a click on a node shows the paths. */
+static gboolean
+ends_path(TdPlayhead *playhead, TdSubsetChoice *subset, uint32_t node, GdkModifierType modifiers) {
+  uint32_t start = td_subset_choice_get_start(subset);
+  if (start == TD_NONE && modifiers & GDK_CONTROL_MASK) start = td_playhead_get_selection(playhead);
+  if (start == TD_NONE || node == TD_NONE) return FALSE;
+  if (!td_subset_choice_want_paths(subset, start, node))
+    td_playhead_say(playhead, _("There is no path between these two nodes"));
+  return TRUE;
+}
+
+/* Whether the block that begins with a node has the other one too. */
+static gboolean
+is_in_block(const td_graph_scene *scene, uint32_t node, uint32_t other) {
+  double x, y, other_x, other_y;
+  return node != TD_NONE && other != TD_NONE && td_graph_scene_block(scene, node) &&
+         td_graph_scene_place(scene, node, &x, &y) &&
+         td_graph_scene_place(scene, other, &other_x, &other_y) && x == other_x && y == other_y;
+}
+
+uint32_t
+td_graph_pointing_select(TdCanvas *canvas, TdSubsetChoice *subset, const td_graph_scene *scene,
+                         const td_graph_view *view, double x, double y, GdkModifierType modifiers) {
+  TdPlayhead *playhead = td_canvas_get_playhead(canvas);
+  uint32_t arrow = td_graph_scene_hit_arrow(scene, view, td_canvas_get_labels(canvas), x, y);
+  uint32_t node = arrow == TD_NONE ? td_graph_scene_hit(scene, view, x, y) : arrow;
+  uint32_t edge = node == TD_NONE ? td_graph_scene_hit_edge(scene, view, x, y) : TD_NONE;
+  if (arrow == TD_NONE && ends_path(playhead, subset, node, modifiers)) return TD_NONE;
+  if (is_in_block(scene, node, td_playhead_get_selection(playhead))) return TD_NONE;
+  if (edge == TD_NONE)
+    td_playhead_set_selection(playhead, node);
+  else
+    td_playhead_set_edge(playhead, edge);
+  return arrow;
+}
+
+/* What the overlay says of a node, or "". */
+static char *
+dup_figure(TdOverlayChoice *choice, uint32_t node) {
+  const td_overlay *overlay = td_overlay_choice_get(choice);
+  const td_overlay_value *value = overlay ? td_overlay_find(overlay, node) : NULL;
+  if (!value) return g_strdup("");
+  char *text = td_graph_scene_figure(overlay, value->value);
+  char *figure = g_strdup_printf(_(" %s: %s."), _(td_overlay_label(overlay->kind)), text);
+  free(text);
+  return figure;
+}
+
+static char *
+dup_selected(TdCanvas *canvas) {
+  TdPlayhead *playhead = td_canvas_get_playhead(canvas);
+  uint32_t node = td_playhead_get_selection(playhead), edge = td_playhead_get_edge(playhead);
+  if (node != TD_NONE) return td_canvas_dup_node_text(canvas, node);
+  return edge == TD_NONE ? NULL : td_document_dup_edge_name(td_canvas_get_document(canvas), edge);
+}
+
+static char *
+dup_size(TdSubsetChoice *subset, TdFoldChoice *folds, const td_graph_scene *scene) {
+  uint32_t n = scene ? td_graph_scene_n_nodes(scene) : 0;
+  char *part = td_subset_choice_dup_text(subset);
+  if (!part) part = td_fold_choice_dup_text(folds);
+  return part
+             ? part
+             : g_strdup_printf(ngettext("The graph has %u node.", "The graph has %u nodes.", n), n);
+}
+
+char *
+td_graph_pointing_dup_text(TdCanvas *canvas, TdSubsetChoice *subset, TdFoldChoice *folds,
+                           TdOverlayChoice *choice, const td_graph_scene *scene) {
+  uint32_t node = td_playhead_get_selection(td_canvas_get_playhead(canvas));
+  g_autofree char *name = dup_selected(canvas), *size = dup_size(subset, folds, scene);
+  g_autofree char *figure = node == TD_NONE ? g_strdup("") : dup_figure(choice, node);
+  gboolean folded = node != TD_NONE && scene && td_graph_scene_block(scene, node);
+  g_autofree char *block = folded ? td_fold_choice_dup_block(folds, node) : NULL;
+  if (name && block)
+    return g_strdup_printf(_("Selected: %s, in the block %s.%s %s"), name, block, figure, size);
+  return name ? g_strdup_printf(_("Selected: %s.%s %s"), name, figure, size)
+              : g_strdup_printf(_("Nothing selected. %s"), size);
+}

@@ -1,0 +1,606 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/widgets/view/tape_view.h"
+
+#include "ui/draw/queues_picture.h"
+#include "ui/draw/timeline_picture.h"
+#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_texts.h"
+#include "ui/model/document/passes.h"
+#include "ui/widgets/base/wrapped.h"
+#include "ui/widgets/graph/fold_bar.h"
+#include "ui/widgets/graph/graph_canvas.h"
+#include "ui/widgets/graph/minimap.h"
+#include "ui/widgets/graph/subset_bar.h"
+#include "ui/widgets/panes/answer_cover.h"
+#include "ui/widgets/panes/events_pane.h"
+#include "ui/widgets/panes/inspector.h"
+#include "ui/widgets/panes/overlay_list.h"
+#include "ui/widgets/panes/problems_pane.h"
+#include "ui/widgets/timeline/part_bar.h"
+#include "ui/widgets/timeline/queues_canvas.h"
+#include "ui/widgets/timeline/timeline_canvas.h"
+#include "ui/widgets/view/live_bar.h"
+#include "ui/widgets/view/transport.h"
+#include "ui/widgets/view/way_back_bar.h"
+
+#include <glib/gi18n.h>
+
+struct _TdTapeView {
+  GtkBox parent_instance;
+  TdLiveBar *live;
+  TdLessonPane *lesson;
+  GtkInfoBar *warning_bar;
+  GtkLabel *warning;
+  GtkPaned *side_paned, *lower_paned, *queues_paned;
+  TdGraphCanvas *graph;
+  TdSubsetBar *subset_bar;
+  TdFoldBar *fold_bar;
+  TdMinimap *minimap;
+  GtkWidget *pass_box, *process;
+  GtkDropDown *overlay;
+  GtkLabel *pass, *pass_in_short, *why; /* in short: for a narrow graph */
+  GtkWidget *why_bin, *queues_hidden, *timeline_hidden;
+  GtkScrolledWindow *queues_scroller;
+  TdQueuesCanvas *queues;
+  TdTimelineCanvas *timeline;
+  GtkWidget *side, *queues_pane;
+  AdwViewStack *side_stack;
+  TdInspector *inspector;
+  TdEventsPane *events;
+  TdProblemsPane *problems;
+  TdAnalysisPane *analysis;
+  TdPartBar *part_bar;
+  TdWayBackBar *way_bar;
+  TdTransport *transport;
+  GMenuModel *node_menu;
+  TdPlayhead *playhead;   /* (owned) */
+  TdWayBack *way;         /* (owned) */
+  TdStopList *stops;      /* (owned) */
+  TdStopRun *run;         /* (owned) */
+  TdBookmarks *bookmarks; /* (owned) */
+  TdBrush *brush;         /* (owned) */
+  TdPaneSizes wanted;     /* to be set once there is a size */
+  gboolean showed_both;   /* queues and timeline */
+  uint64_t why_seq;       /* pop that `why` explains, UINT64_MAX: none */
+};
+
+/* The side pane has this share of the width, as long as it is within these pixels. */
+#define SIDE_SHARE 0.25
+#define MIN_SIDE 340
+#define MAX_SIDE 560
+#define MOST_SIDE 0.34
+#define MIN_TIMELINE 70
+#define ROOM_FOR_WHY 64
+
+G_DEFINE_FINAL_TYPE(TdTapeView, td_tape_view, GTK_TYPE_BOX)
+
+/* Where not all strips fit, the one that something happened in is in view. */
+static void
+show_queue(TdTapeView *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  uint32_t queue = 0;
+  if (!document || td_document_find_last_pop(document, &queue) == UINT64_MAX) return;
+  const td_catalog *catalog = td_document_get_catalog(document);
+  GtkAdjustment *scroll = gtk_scrolled_window_get_vadjustment(self->queues_scroller);
+  double strip =
+      td_canvas_pixels(TD_CANVAS(self->queues), td_queues_height(catalog) / catalog->n_queues);
+  gtk_adjustment_clamp_page(scroll, queue * strip, (queue + 1) * strip);
+}
+
+static void
+show_why(TdTapeView *self, TdDocument *document) {
+  uint32_t queue = 0;
+  uint64_t seq = td_document_find_last_pop(document, &queue);
+  if (seq == self->why_seq) return;
+  self->why_seq = seq;
+  show_queue(self);
+  bool unseen = td_document_get_info(document)->known[TD_EVENT_queue_pop] == TD_knowledge_absent;
+  const char *none = unseen ? _("A recording of this level does not observe ready queues.")
+                            : _("No thread has popped a task yet.");
+  g_autofree char *text =
+      seq == UINT64_MAX ? g_strdup(none) : td_document_dup_pop_text(document, seq);
+  gtk_label_set_text(self->why, text);
+  gtk_widget_set_tooltip_text(GTK_WIDGET(self->why), text);
+}
+
+/* A part without passes follows a pass of another part. */
+static uint32_t
+pass_to_name(TdTapeView *self, TdDocument *document) {
+  uint64_t position = td_playhead_get_position(self->playhead);
+  uint32_t graph_task = td_document_graph_task_at(document, position);
+  if (graph_task != TD_NONE || !td_document_is_cut(document)) return graph_task;
+  return td_pass_at(td_document_get_whole(document), td_document_get_length(document),
+                    td_document_get_process(document), position);
+}
+
+static void
+show_pass(TdTapeView *self, TdDocument *document) {
+  uint32_t n;
+  const td_catalog *whole = td_document_get_whole(document);
+  uint32_t process = td_document_get_process(document), graph_task = pass_to_name(self, document);
+  uint32_t number = td_pass_number(whole, process, graph_task, &n);
+  const td_catalog_graph_task *facts = td_catalog_graph_task_find(whole, graph_task);
+  uint32_t depth = facts ? facts->depth : 0;
+  g_autofree char *pass =
+      depth ? g_strdup_printf(_("Backward pass %u of %u · depth %u"), number, n, depth)
+            : g_strdup_printf(_("Backward pass %u of %u"), number, n);
+  g_autofree char *step = td_document_dup_step_text(document, graph_task);
+  g_autofree char *text = g_strconcat(pass, step, NULL);
+  g_autofree char *in_short = g_strdup_printf("%u / %u", number, n);
+  gtk_label_set_text(self->pass, text);
+  gtk_label_set_text(self->pass_in_short, in_short);
+  gtk_widget_set_visible(self->pass_box, n > 1 || gtk_widget_get_visible(self->process));
+}
+
+static void
+process_changed(TdTapeView *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  if (!document) return;
+  gtk_drop_down_set_selected(GTK_DROP_DOWN(self->process), td_document_get_process(document));
+  show_why(self, document);
+  show_pass(self, document);
+}
+
+static void
+process_chosen(TdTapeView *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  guint chosen = gtk_drop_down_get_selected(GTK_DROP_DOWN(self->process));
+  if (document && chosen != GTK_INVALID_LIST_POSITION) td_document_set_process(document, chosen);
+}
+
+/* Each process has graphs of its own: one is shown, and this chooses which. */
+static void
+list_processes(TdTapeView *self, TdDocument *document) {
+  const td_catalog *catalog = td_document_get_catalog(document);
+  g_autoptr(GtkStringList) names = gtk_string_list_new(NULL);
+  for (uint32_t i = 0; i < catalog->n_processes; i++) {
+    char *name = td_catalog_process_label(catalog, i);
+    gtk_string_list_append(names, name);
+    free(name);
+  }
+  g_signal_handlers_block_by_func(self->process, process_chosen, self);
+  gtk_drop_down_set_model(GTK_DROP_DOWN(self->process), G_LIST_MODEL(names));
+  g_signal_handlers_unblock_by_func(self->process, process_chosen, self);
+  gtk_widget_set_visible(self->process, catalog->n_processes > 1);
+  g_signal_connect_object(document, "notify::process", G_CALLBACK(process_changed), self,
+                          G_CONNECT_SWAPPED);
+}
+
+static void
+position_changed(TdTapeView *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  if (!document) return;
+  show_why(self, document);
+  show_pass(self, document);
+}
+
+/* What somebody has read and closed does not come back with the next part of the tape. */
+static void
+warn(TdTapeView *self, const char *warning) {
+  if (strcmp(gtk_label_get_text(self->warning), warning) == 0) return;
+  gtk_label_set_text(self->warning, warning);
+  gtk_info_bar_set_revealed(self->warning_bar, *warning != '\0');
+}
+
+static void
+show_warning(TdTapeView *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  g_autofree char *warning = document ? td_document_dup_warning(document) : NULL;
+  warn(self, warning ? warning : "");
+}
+
+static void
+document_changed(TdTapeView *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  self->why_seq = UINT64_MAX - 1;
+  show_warning(self);
+  if (!document) return;
+  list_processes(self, document);
+  position_changed(self);
+}
+
+void
+td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
+  if (!g_set_object(&self->playhead, playhead)) return;
+  td_canvas_set_playhead(TD_CANVAS(self->graph), playhead);
+  td_canvas_set_playhead(TD_CANVAS(self->queues), playhead);
+  td_canvas_set_playhead(TD_CANVAS(self->timeline), playhead);
+  td_subset_bar_set_playhead(self->subset_bar, playhead);
+  td_inspector_set_playhead(self->inspector, playhead);
+  td_events_pane_set_playhead(self->events, playhead);
+  td_problems_pane_set_playhead(self->problems, playhead);
+  td_analysis_pane_set_playhead(self->analysis, playhead);
+  td_part_bar_set_playhead(self->part_bar, playhead);
+  td_transport_set_playhead(self->transport, playhead);
+  td_live_bar_set_playhead(self->live, playhead);
+  td_lesson_pane_set_playhead(self->lesson, playhead);
+  self->way = td_way_back_new(playhead);
+  self->bookmarks = td_bookmarks_new(playhead);
+  td_timeline_canvas_set_bookmarks(self->timeline, self->bookmarks);
+  self->brush = td_brush_new(playhead);
+  td_timeline_canvas_set_brush(self->timeline, self->brush);
+  td_events_pane_set_brush(self->events, self->brush);
+  td_analysis_pane_set_brush(self->analysis, self->brush);
+  td_graph_canvas_set_way(self->graph, self->way);
+  td_way_back_bar_set_way(self->way_bar, self->way);
+  td_problems_pane_set_way(self->problems, self->way);
+  self->stops = td_stop_list_new(playhead);
+  self->run = td_stop_run_new(playhead, self->stops);
+  td_graph_canvas_set_stops(self->graph, self->stops);
+  td_transport_set_stops(self->transport, self->stops);
+  td_live_bar_set_stops(self->live, self->stops);
+  g_signal_connect_object(playhead, "notify::travelling", G_CALLBACK(show_warning), self,
+                          G_CONNECT_SWAPPED);
+  g_signal_connect_object(playhead, "notify::document", G_CALLBACK(document_changed), self,
+                          G_CONNECT_SWAPPED);
+  g_signal_connect_object(playhead, "notify::position", G_CALLBACK(position_changed), self,
+                          G_CONNECT_SWAPPED);
+}
+
+void
+td_tape_view_set_session(TdTapeView *self, TdLiveSession *session) {
+  td_live_bar_set_session(self->live, session);
+  td_stop_list_set_session(self->stops, session);
+}
+
+TdStopList *
+td_tape_view_get_stops(TdTapeView *self) {
+  return self->stops;
+}
+
+TdStopRun *
+td_tape_view_get_run(TdTapeView *self) {
+  return self->run;
+}
+
+void
+td_tape_view_show_stops(TdTapeView *self) {
+  td_transport_show_stops(self->transport);
+}
+
+TdWayBack *
+td_tape_view_get_way(TdTapeView *self) {
+  return self->way;
+}
+
+TdBookmarks *
+td_tape_view_get_bookmarks(TdTapeView *self) {
+  return self->bookmarks;
+}
+
+TdBrush *
+td_tape_view_get_brush(TdTapeView *self) {
+  return self->brush;
+}
+
+void
+td_tape_view_zoom(TdTapeView *self, double factor) {
+  td_graph_canvas_zoom(self->graph, factor);
+}
+
+void
+td_tape_view_fit(TdTapeView *self) {
+  td_graph_canvas_fit(self->graph);
+}
+
+void
+td_tape_view_set_overlay(TdTapeView *self, td_overlay_kind kind) {
+  td_overlay_list_set(self->overlay, kind);
+}
+
+TdSubsetChoice *
+td_tape_view_get_subset_choice(TdTapeView *self) {
+  return td_graph_canvas_get_subset_choice(self->graph);
+}
+
+TdFoldChoice *
+td_tape_view_get_fold_choice(TdTapeView *self) {
+  return td_graph_canvas_get_fold_choice(self->graph);
+}
+
+gboolean
+td_tape_view_is_busy(TdTapeView *self) {
+  return td_overlay_choice_is_busy(td_graph_canvas_get_overlay_choice(self->graph)) ||
+         td_subset_choice_is_busy(td_graph_canvas_get_subset_choice(self->graph)) ||
+         td_fold_choice_is_busy(td_graph_canvas_get_fold_choice(self->graph)) ||
+         td_stop_run_is_busy(self->run) || td_way_back_is_busy(self->way) ||
+         td_analysis_pane_is_busy(self->analysis) || td_problems_pane_is_busy(self->problems);
+}
+
+void
+td_tape_view_next_overlay(TdTapeView *self) {
+  td_overlay_list_next(self->overlay);
+}
+
+void
+td_tape_view_focus_graph(TdTapeView *self) {
+  gtk_widget_grab_focus(GTK_WIDGET(self->graph));
+}
+
+void
+td_tape_view_show_events_of_selection(TdTapeView *self) {
+  td_tape_view_show_page(self, "events");
+  td_events_pane_show_selected(self->events);
+}
+
+void
+td_tape_view_find_event(TdTapeView *self) {
+  td_tape_view_show_page(self, "events");
+  td_events_pane_find(self->events);
+}
+
+static void
+cover(TdTapeView *self, const td_question *question) {
+  const td_answer_cover covered = {.graph = self->graph,
+                                   .queues = GTK_WIDGET(self->queues_scroller),
+                                   .queues_hidden = self->queues_hidden,
+                                   .why = self->why_bin,
+                                   .timeline = GTK_WIDGET(self->timeline),
+                                   .timeline_hidden = self->timeline_hidden};
+  td_answer_cover_put(&covered, question);
+}
+
+static void
+hide_answer(TdTapeView *self, TdLessonWalk *walk) {
+  const td_question *question = td_lesson_walk_get_question(walk);
+  cover(self, td_lesson_walk_is_answered(walk) ? NULL : question);
+}
+
+void
+td_tape_view_set_walk(TdTapeView *self, TdLessonWalk *walk) {
+  td_lesson_pane_set_walk(self->lesson, walk);
+  cover(self, NULL);
+  if (!walk) return;
+  g_signal_connect_object(walk, "changed", G_CALLBACK(hide_answer), self, G_CONNECT_SWAPPED);
+  hide_answer(self, walk);
+}
+
+TdLessonPane *
+td_tape_view_get_lesson(TdTapeView *self) {
+  return self->lesson;
+}
+
+TdAnalysisPane *
+td_tape_view_get_analysis(TdTapeView *self) {
+  return self->analysis;
+}
+
+gboolean
+td_tape_view_show_page(TdTapeView *self, const char *name) {
+  if (td_analysis_pane_show(self->analysis, name)) name = "analysis";
+  if (!adw_view_stack_get_child_by_name(self->side_stack, name)) return FALSE;
+  gtk_widget_set_visible(self->side, TRUE);
+  adw_view_stack_set_visible_child_name(self->side_stack, name);
+  return TRUE;
+}
+
+GtkWidget *
+td_tape_view_get_pane(TdTapeView *self, TdPane pane) {
+  switch (pane) {
+  case TD_PANE_QUEUES:
+    return self->queues_pane;
+  case TD_PANE_TIMELINE:
+    return GTK_WIDGET(self->timeline);
+  case TD_PANE_MINIMAP:
+    return GTK_WIDGET(self->minimap);
+  default:
+    return self->side;
+  }
+}
+
+const char *
+td_tape_view_pane_name(TdPane pane) {
+  static const char *const names[TD_N_PANES] = {[TD_PANE_SIDE] = "side-pane",
+                                                [TD_PANE_QUEUES] = "queues-pane",
+                                                [TD_PANE_TIMELINE] = "timeline-pane",
+                                                [TD_PANE_MINIMAP] = "minimap"};
+  return names[pane];
+}
+
+static gboolean
+shows(TdTapeView *self, TdPane pane) {
+  return gtk_widget_get_visible(td_tape_view_get_pane(self, pane));
+}
+
+/* A paned counts from its start; what should keep its size is at its end. */
+static int
+end_size(GtkPaned *paned, int extent) {
+  return extent - gtk_paned_get_position(paned);
+}
+
+/* The graph keeps at least this share of the height, the queues that of the rest: their sentence
+ * may be long. */
+#define GRAPH_SHARE 0.44
+#define QUEUES_SHARE 0.6
+
+/* What is over goes to the graph. */
+static int
+queues_needed(TdTapeView *self, TdDocument *document) {
+  double height = td_queues_height(td_document_get_catalog(document));
+  return (int)td_canvas_pixels(TD_CANVAS(self->queues), ROOM_FOR_WHY + height);
+}
+
+static int
+timeline_needed(TdTapeView *self, TdDocument *document) {
+  double height = td_timeline_height(td_document_get_timeline(document));
+  return (int)td_canvas_pixels(TD_CANVAS(self->timeline), MAX(height, MIN_TIMELINE));
+}
+
+static int
+default_lower(TdTapeView *self, int most) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  if (!document) return most;
+  int queues = shows(self, TD_PANE_QUEUES) ? queues_needed(self, document) : 0;
+  int timeline = shows(self, TD_PANE_TIMELINE) ? timeline_needed(self, document) : 0;
+  return MIN(most, queues + timeline);
+}
+
+static int
+default_queues(TdTapeView *self, int lower) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  int most = (int)(lower * QUEUES_SHARE);
+  return document ? MIN(most, queues_needed(self, document)) : most;
+}
+
+static void
+apply_panes(TdTapeView *self) {
+  int width = gtk_widget_get_width(GTK_WIDGET(self->side_paned));
+  int height = gtk_widget_get_height(GTK_WIDGET(self->lower_paned));
+  int most = (int)(height * (1 - GRAPH_SHARE));
+  int side = self->wanted.side > 0 ? self->wanted.side
+                                   : CLAMP((int)(width * SIDE_SHARE), MIN_SIDE, MAX_SIDE);
+  bool shows_both = shows(self, TD_PANE_QUEUES) && shows(self, TD_PANE_TIMELINE);
+  int lower = shows_both && self->wanted.lower > 0 ? MIN(self->wanted.lower, most)
+                                                   : default_lower(self, most);
+  int queues = self->wanted.queues > 0 ? self->wanted.queues : default_queues(self, lower);
+  gtk_paned_set_position(self->side_paned, width - MIN(side, (int)(width * MOST_SIDE)));
+  gtk_paned_set_position(self->lower_paned, height - lower);
+  gtk_paned_set_position(self->queues_paned, MIN(queues, lower - MIN_TIMELINE));
+}
+
+void
+td_tape_view_set_panes(TdTapeView *self, TdPaneSizes sizes) {
+  self->wanted = sizes;
+}
+
+TdPaneSizes
+td_tape_view_get_panes(TdTapeView *self) {
+  int width = gtk_widget_get_width(GTK_WIDGET(self->side_paned));
+  int height = gtk_widget_get_height(GTK_WIDGET(self->lower_paned));
+  if (width <= 0 || height <= 0) return self->wanted;
+  TdPaneSizes sizes = self->wanted;
+  if (shows(self, TD_PANE_SIDE)) sizes.side = end_size(self->side_paned, width);
+  if (!shows(self, TD_PANE_QUEUES) || !shows(self, TD_PANE_TIMELINE)) return sizes;
+  sizes.lower = end_size(self->lower_paned, height);
+  sizes.queues = gtk_paned_get_position(self->queues_paned);
+  return sizes;
+}
+
+/* One of the lower panes was hidden or shown. Its place is remembered while it is hidden. */
+static void
+lower_pane_changed(TdTapeView *self) {
+  bool queues = shows(self, TD_PANE_QUEUES), timeline = shows(self, TD_PANE_TIMELINE);
+  int height = gtk_widget_get_height(GTK_WIDGET(self->lower_paned));
+  if (queues != timeline && height > 0 && self->showed_both) {
+    self->wanted.lower = end_size(self->lower_paned, height);
+    self->wanted.queues = gtk_paned_get_position(self->queues_paned);
+  }
+  gtk_widget_set_visible(GTK_WIDGET(self->queues_paned), queues || timeline);
+  self->showed_both = queues && timeline;
+  if (height > 0) apply_panes(self);
+}
+
+static gboolean
+apply_when_sized(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
+  if (gtk_widget_get_width(GTK_WIDGET(TD_TAPE_VIEW(widget)->side_paned)) <= 0)
+    return G_SOURCE_CONTINUE;
+  apply_panes(TD_TAPE_VIEW(widget));
+  return G_SOURCE_REMOVE;
+}
+
+static void
+mapped(GtkWidget *widget) {
+  gtk_widget_add_tick_callback(widget, apply_when_sized, NULL, NULL);
+}
+
+static void
+close_warning(GtkInfoBar *bar) {
+  gtk_info_bar_set_revealed(bar, FALSE);
+}
+
+static void
+td_tape_view_dispose(GObject *object) {
+  g_clear_object(&TD_TAPE_VIEW(object)->way);
+  g_clear_object(&TD_TAPE_VIEW(object)->run);
+  g_clear_object(&TD_TAPE_VIEW(object)->stops);
+  g_clear_object(&TD_TAPE_VIEW(object)->brush);
+  g_clear_object(&TD_TAPE_VIEW(object)->bookmarks);
+  g_clear_object(&TD_TAPE_VIEW(object)->playhead);
+  G_OBJECT_CLASS(td_tape_view_parent_class)->dispose(object);
+}
+
+#define BIND(child) gtk_widget_class_bind_template_child(widget_class, TdTapeView, child)
+
+static void
+td_tape_view_class_init(TdTapeViewClass *klass) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
+  G_OBJECT_CLASS(klass)->dispose = td_tape_view_dispose;
+  g_type_ensure(TD_TYPE_GRAPH_CANVAS);
+  g_type_ensure(TD_TYPE_QUEUES_CANVAS);
+  g_type_ensure(TD_TYPE_TIMELINE_CANVAS);
+  g_type_ensure(TD_TYPE_FOLD_BAR);
+  g_type_ensure(TD_TYPE_LESSON_PANE);
+  g_type_ensure(TD_TYPE_SUBSET_BAR);
+  g_type_ensure(TD_TYPE_MINIMAP);
+  g_type_ensure(TD_TYPE_INSPECTOR);
+  g_type_ensure(TD_TYPE_LIVE_BAR);
+  g_type_ensure(TD_TYPE_EVENTS_PANE);
+  g_type_ensure(TD_TYPE_PROBLEMS_PANE);
+  g_type_ensure(TD_TYPE_ANALYSIS_PANE);
+  g_type_ensure(TD_TYPE_PART_BAR);
+  g_type_ensure(TD_TYPE_TRANSPORT);
+  g_type_ensure(TD_TYPE_WAY_BACK_BAR);
+  gtk_widget_class_set_template_from_resource(widget_class,
+                                              "/org/tapedeck/Tapedeck/ui/tape_view.ui");
+  BIND(live);
+  BIND(node_menu);
+  BIND(warning_bar);
+  BIND(warning);
+  BIND(side_paned);
+  BIND(lower_paned);
+  BIND(queues_paned);
+  BIND(graph);
+  BIND(fold_bar);
+  BIND(lesson);
+  BIND(subset_bar);
+  BIND(minimap);
+  BIND(pass_box);
+  BIND(pass);
+  BIND(pass_in_short);
+  BIND(process);
+  BIND(overlay);
+  BIND(why);
+  BIND(why_bin);
+  BIND(queues_hidden);
+  BIND(timeline_hidden);
+  BIND(queues_pane);
+  BIND(queues_scroller);
+  BIND(queues);
+  BIND(timeline);
+  BIND(side);
+  BIND(side_stack);
+  BIND(inspector);
+  BIND(events);
+  BIND(problems);
+  BIND(analysis);
+  BIND(part_bar);
+  BIND(transport);
+  BIND(way_bar);
+}
+
+static void
+td_tape_view_init(TdTapeView *self) {
+  gtk_widget_init_template(GTK_WIDGET(self));
+  self->why_seq = UINT64_MAX - 1;
+  self->showed_both = TRUE;
+  td_overlay_list_fill(self->overlay, td_graph_canvas_get_overlay_choice(self->graph));
+  td_minimap_set_canvas(self->minimap, self->graph);
+  td_fold_bar_set_choices(self->fold_bar, td_graph_canvas_get_fold_choice(self->graph),
+                          td_graph_canvas_get_subset_choice(self->graph));
+  td_inspector_set_folds(self->inspector, td_graph_canvas_get_fold_choice(self->graph));
+  td_subset_bar_set_choice(self->subset_bar, td_graph_canvas_get_subset_choice(self->graph));
+  td_wrapped_init(self->why_bin);
+  g_signal_connect_swapped(gtk_scrolled_window_get_vadjustment(self->queues_scroller), "changed",
+                           G_CALLBACK(show_queue), self);
+  g_signal_connect_swapped(self->graph, "node-clicked", G_CALLBACK(td_lesson_pane_choose_node),
+                           self->lesson);
+  g_signal_connect_swapped(self->process, "notify::selected", G_CALLBACK(process_chosen), self);
+  g_signal_connect(self->warning_bar, "response", G_CALLBACK(close_warning), NULL);
+  td_canvas_set_menu(TD_CANVAS(self->graph), self->node_menu);
+  td_canvas_set_menu(TD_CANVAS(self->queues), self->node_menu);
+  td_canvas_set_menu(TD_CANVAS(self->timeline), self->node_menu);
+  g_signal_connect_swapped(self->queues_pane, "notify::visible", G_CALLBACK(lower_pane_changed),
+                           self);
+  g_signal_connect_swapped(self->timeline, "notify::visible", G_CALLBACK(lower_pane_changed), self);
+  g_signal_connect(self, "map", G_CALLBACK(mapped), NULL);
+}
