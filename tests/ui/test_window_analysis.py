@@ -13,7 +13,7 @@ display.ensure()
 import torches
 
 from window_case import Window
-from window_tapes import MAKE_TAPE, OUTPUT, TAPEDECK, THIN_SPACE, read_events, tapedeck
+from window_tapes import MAKE_TAPE, OUTPUT, TAPEDECK, THIN_SPACE, read_events, record_program, tapedeck
 
 TORCH = "2.13.0"
 ROWS_READ = 4  # each cell is a question over the bus
@@ -304,7 +304,7 @@ def record_torch(folder):
         return None
     program, tape = folder / "transformer.py", folder / "transformer.tape"
     program.write_text(TRANSFORMER)
-    tapedeck("record", "--force", "-o", tape, "--", python, program)
+    record_program("-o", tape, "--", python, program)
     return tape
 
 

@@ -13,7 +13,7 @@ display.ensure()
 
 import torches
 from window_case import Window, pyatspi
-from window_tapes import MAKE_TAPE, OUTPUT, TAPEDECK, node_name, read_events, tapedeck
+from window_tapes import MAKE_TAPE, OUTPUT, TAPEDECK, node_name, read_events, record_program, tapedeck
 
 FORWARD = """\
 import torch
@@ -196,7 +196,7 @@ def test_processes():
         return
     script, tape = OUTPUT / "compare_fork.py", OUTPUT / "compare_fork.tape"
     script.write_text(FORK)
-    tapedeck("record", "--force", "-o", tape, "--", python, script)
+    record_program("-o", tape, "--", python, script)
     events = read_events(tape)
     task_of = {e["node"]: e["graph_task"] for e in events if e["event"] == "node_begin"}
     exp, sin = (next(e["node"] for e in events if e["event"] == "node_begin" and name_of(events, e["node"]).startswith(name))

@@ -11,7 +11,7 @@ display.ensure(animated=True)
 
 import torches
 from window_case import Window
-from window_tapes import OUTPUT, THIN_SPACE, node_name, read_events, tapedeck
+from window_tapes import OUTPUT, THIN_SPACE, node_name, read_events, record_program, tapedeck
 
 TORCH = "2.13.0"
 N_LAYERS = 12
@@ -179,7 +179,7 @@ def main():
         return
     program, tape = OUTPUT / "deep.py", OUTPUT / "deep.tape"
     program.write_text(MODEL)
-    tapedeck("record", "--stacks", "--force", "-o", tape, "--", python, program)
+    record_program("--stacks", "-o", tape, "--", python, program)
     events = read_events(tape)
     for test in (test_folded, test_double_click, test_all, test_motion):
         test(tape, events)

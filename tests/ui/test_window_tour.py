@@ -6,7 +6,6 @@ import gettext
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
 import display
@@ -19,7 +18,7 @@ import wayland
 from live_window import LiveWindow
 from window_case import Window, pyatspi
 from window_rows import go_to_row
-from window_tapes import OUTPUT, TAPEDECK, read_events, tapedeck
+from window_tapes import OUTPUT, read_events, record_program, tapedeck
 
 PICTURES = OUTPUT.parent / "tour"
 CATALOGUES = pathlib.Path(os.environ["BUILD_ROOT"]) / "resources/po"
@@ -154,8 +153,7 @@ def record():
     tapes = [digits]
     for version, python in list(torches.installed().items())[-1:]:
         tapes.append(PICTURES / f"torch-{version}.tape")
-        subprocess.run([TAPEDECK, "record", "--force", "-o", tapes[-1], "--", python, EXAMPLES / "residual_block.py"], check=True,
-                       capture_output=True, env=dict(os.environ, XDG_CACHE_HOME=str(pathlib.Path(os.environ["BUILD_ROOT"]) / "test-cache")))
+        record_program("-o", tapes[-1], "--", python, EXAMPLES / "residual_block.py")
     return tapes
 
 

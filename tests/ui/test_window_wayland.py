@@ -13,6 +13,7 @@ display.ensure(animated=True)
 import pictures
 import torches
 import wayland
+from window_tapes import record_program
 
 TAPEDECK = os.environ["TAPEDECK"]
 EXAMPLES = pathlib.Path(os.environ["EXAMPLES"])
@@ -41,9 +42,7 @@ def record():
                        capture_output=True)
     for python in list(torches.installed().values())[-1:]:
         tapes["torch"] = OUTPUT / "torch.tape"
-        environment = dict(os.environ, XDG_CACHE_HOME=str(pathlib.Path(os.environ["BUILD_ROOT"]) / "test-cache"))  # of the other tests
-        subprocess.run([TAPEDECK, "record", "--force", "-o", tapes["torch"], "--", python, EXAMPLES / "nan_from_sum.py"], check=True,
-                       capture_output=True, env=environment)
+        record_program("-o", tapes["torch"], "--", python, EXAMPLES / "nan_from_sum.py")
     return tapes
 
 
