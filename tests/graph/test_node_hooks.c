@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Hooks through the C interface, and what a node is asked for and checked on: what Python cannot
- * reach. The rest is in tests/semantics/group_h.py. */
+ * reach. The rest is in tests/semantics/rows_hooks.py. */
 #include "tests/fixtures/call_nodes.h"
 
 #include "engine/base/alloc.h"

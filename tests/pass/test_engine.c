@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The engine through its C interface: orders and counts as they stand on the tape, threads, errors,
- * captures. The golden graphs of real PyTorch are in tests/semantics/group_gt.py. */
+ * captures. The golden graphs of real PyTorch are in tests/semantics/rows_golden_traces.py. */
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"
 #include "engine/graph/anomaly.h"

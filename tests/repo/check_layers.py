@@ -89,7 +89,7 @@ FORBIDDEN_LIBRARIES = {
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
-IMPORTED_TEST = re.compile(r"^\s*(?:from |import (?:[\w.]+, *)*)((?:test|compare|group)_\w+)", re.MULTILINE)
+IMPORTED_TEST = re.compile(r"^\s*(?:from |import (?:[\w.]+, *)*)((?:test|compare|rows)_\w+)", re.MULTILINE)
 
 
 def layer_of(path):
@@ -196,7 +196,7 @@ def check_the_check():
     assert circles_in(units_of(planted)) == [["a/x", "a/y", "a/z"]]
     planted["a/z.h"] = '#include "b/x.h"'
     assert circles_in(units_of(planted)) == []
-    assert imported_tests("import test_a, os\n    from group_b import c\nimport compare_d\n") == ["test_a", "group_b", "compare_d"]
+    assert imported_tests("import test_a, os\n    from rows_roots import c\nimport compare_d\n") == ["test_a", "rows_roots", "compare_d"]
     assert imported_tests("import os, test_a\n") == ["test_a"]
     assert imported_tests("import attest_a\nfrom fixtures import test_a\n") == []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests of rows are written with: one file for each group of rows, group_<letter>.py, of functions
+"""What the tests of rows are written with: one file for each group of rows, rows_<subject>.py, of functions
 
     @row('B-05', tape=function)
     def root_below_a_root(torch): ...
@@ -42,7 +42,7 @@ def load_groups():
     """Imports every group; returns what is wrong with those that cannot be imported."""
     problems = []
     sys.path.insert(0, GROUPS)
-    for path in sorted(glob.glob(os.path.join(GROUPS, 'group_*.py'))):
+    for path in sorted(glob.glob(os.path.join(GROUPS, 'rows_*.py'))):
         try:
             importlib.import_module(os.path.basename(path)[:-len('.py')])
         except Exception:

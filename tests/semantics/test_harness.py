@@ -69,7 +69,7 @@ class Harness(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
-        with open(os.path.join(self.folder, 'group_planted.py'), 'w', encoding='utf-8') as file:
+        with open(os.path.join(self.folder, 'rows_planted.py'), 'w', encoding='utf-8') as file:
             file.write(GROUP)
 
     def run_rows(self, *arguments, pythons=None):
@@ -122,8 +122,8 @@ class Harness(unittest.TestCase):
         done = self.run_rows('A-01', 'A-02', 'A-03', 'A-06')
         self.assertEqual(done.returncode, 1)
         for version in here:
-            self.assertIn(f'A-02 group_planted.unequal: Tapedeck and PyTorch {version} differ', done.stdout)
-            self.assertIn(f'A-06 group_planted.unequal_on_tape: Tapedeck and PyTorch {version} differ', done.stdout)
+            self.assertIn(f'A-02 rows_planted.unequal: Tapedeck and PyTorch {version} differ', done.stdout)
+            self.assertIn(f'A-06 rows_planted.unequal_on_tape: Tapedeck and PyTorch {version} differ', done.stdout)
         self.assertIn(f'{2 * len(here)} problems', done.stdout)
 
 

@@ -62,7 +62,7 @@ def makers_by_name(torch):
 @row('O-01', only='who wrote is on no tape of PyTorch',
      expect=[['MulBackward0', 0, 1], [['add_', 1, True]]],
      tape=lambda events: [[[e['node_name'], e['saved'], e['found']] for e in of_kind(events, 'version_conflict')][0],
-                          [[e['operation'], e['version'], 'group_o.py:' in e['stack']] for e in of_kind(events, 'tensor_write')]])
+                          [[e['operation'], e['version'], 'rows_saved_tensors.py:' in e['stack']] for e in of_kind(events, 'tensor_write')]])
 def conflict_on_tape(torch):
     conflict(torch, lambda y: (y * y, y.add_(1))[0])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""J: errors in a pass, as the engine handles them. Texts of Python functions are in group_j_texts.py."""
+"""J: errors in a pass, as the engine handles them. Texts of Python functions are in rows_error_texts.py."""
 from harness import of_kind, row, text_of
 
 

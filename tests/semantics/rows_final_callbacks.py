@@ -8,7 +8,7 @@ def queue(torch, callback):
 
 
 def short_name(owner):
-    """'call' of 'Node.call (group_i.py:7)'."""
+    """'call' of 'Node.call (rows_final_callbacks.py:7)'."""
     return owner.split(' (')[0].split('.')[-1]
 
 
