@@ -171,7 +171,7 @@ active_graph_task(const td_replay *replay) {
     uint32_t status = td_state_graph_task_row(td_replay_state(replay), i)->status;
     if (!first || (pass->number && pass->number < first->number)) first = pass;
     if (status) begun = later(begun, pass);
-    if (status == 1 + TD_task_status_running) running = later(running, pass);
+    if (status == TD_PASS_RUNNING) running = later(running, pass);
   }
   const td_catalog_graph_task *found = running ? running : begun ? begun : first;
   return found ? found->id : TD_NONE;

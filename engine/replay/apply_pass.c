@@ -67,8 +67,8 @@ td_apply_graph_task_begin(td_world *world, const td_any_event *any) {
   const td_event_graph_task_begin *event = &any->graph_task_begin;
   if (event->graph_task == TD_NONE) return td_apply_trouble(world);
   td_graph_task_now *now = td_world_graph_task(world, event->graph_task);
-  if (now->status != 0) return td_apply_trouble(world);
-  td_world_set(world, &now->status, 1 + TD_task_status_running);
+  if (now->status != TD_PASS_NOT_BEGUN) return td_apply_trouble(world);
+  td_world_set(world, &now->status, TD_PASS_RUNNING);
 }
 
 void
@@ -124,8 +124,8 @@ td_apply_graph_task_end(td_world *world, const td_any_event *any) {
   const td_event_graph_task_end *event = &any->graph_task_end;
   if (event->graph_task == TD_NONE) return td_apply_trouble(world);
   td_graph_task_now *now = td_world_graph_task(world, event->graph_task);
-  bool is_over = now->status > 1 + TD_task_status_running;
-  if (now->status != 1 + TD_task_status_running) td_apply_trouble(world);
+  bool is_over = now->status > TD_PASS_RUNNING;
+  if (now->status != TD_PASS_RUNNING) td_apply_trouble(world);
   td_world_set(world, &now->status, 1 + TD_MIN(event->status, (uint32_t)TD_task_status_error));
   if (!is_over) drop_leftover_tasks(world, event->graph_task);
 }
@@ -156,7 +156,7 @@ leave_queue(td_world *world, const td_event_queue_pop *event) {
   if (task != TD_NONE) {
     td_world_set(world, &td_world_task(world, task)->queue, TD_NONE);
     uint32_t status = td_state_graph_task(&world->state, event->graph_task)->status;
-    if (status > 1 + TD_task_status_running) td_task_drop(world, task);
+    if (status > TD_PASS_RUNNING) td_task_drop(world, task);
   }
   /* It is the thread's now, whatever comes first: a capture, a skip, or its function. */
   if (event->node != TD_NONE) {

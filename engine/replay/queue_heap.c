@@ -25,7 +25,7 @@ depth_of(const heap_context *context, const td_queue_entry *entry) {
   if (entry->graph_task == TD_NONE) return TD_TASK_DEPTH_GONE;
   uint32_t row = td_catalog_graph_task_row(context->catalog, entry->graph_task);
   uint32_t status = td_state_graph_task_row(context->state, row)->status;
-  if (status != 1 + TD_task_status_running) return TD_TASK_DEPTH_GONE;
+  if (status != TD_PASS_RUNNING) return TD_TASK_DEPTH_GONE;
   return context->catalog->graph_task_rows[row].depth;
 }
 

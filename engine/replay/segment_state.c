@@ -53,8 +53,8 @@ if_declared(const putter *self, uint32_t node) {
 static bool
 is_under_way(const td_graph_task_now *now, const td_catalog_graph_task *facts) {
   bool is_entered = facts->outer != TD_NONE || facts->caller != TD_NONE;
-  return now->status == 1 + TD_task_status_running || now->n_live > 0 ||
-         (now->status == 0 && is_entered);
+  return now->status == TD_PASS_RUNNING || now->n_live > 0 ||
+         (now->status == TD_PASS_NOT_BEGUN && is_entered);
 }
 
 static bool
@@ -73,7 +73,7 @@ static void
 put_pass(const putter *self, uint32_t row) {
   const td_catalog_graph_task *facts = &self->catalog->graph_task_rows[row];
   const td_graph_task_now *now = td_state_graph_task_row(self->state, row);
-  bool is_over = now->status > 1 + TD_task_status_running;
+  bool is_over = now->status > TD_PASS_RUNNING;
   PUT(self, pass_now, .graph_task = facts->id, .depth = facts->depth, .owner = facts->owner,
       .keep_graph = facts->keep_graph, .create_graph = facts->create_graph,
       .accumulate_grad = facts->accumulate_grad, .root = facts->root, .n_roots = facts->n_roots,

@@ -81,8 +81,7 @@ is_held(const td_world *world, const td_event *event) {
   if (node == TD_NONE || !td_catalog_has_node(catalog, node)) return false;
   uint32_t pass = td_state_node(&world->state, node)->graph_task;
   uint32_t row = pass == TD_NONE ? TD_NO_ROW : td_catalog_graph_task_row(catalog, pass);
-  return row != TD_NO_ROW &&
-         td_state_graph_task_row(&world->state, row)->status == 1 + TD_task_status_running;
+  return row != TD_NO_ROW && td_state_graph_task_row(&world->state, row)->status == TD_PASS_RUNNING;
 }
 
 static void

@@ -87,8 +87,11 @@ typedef struct td_thread_now {
   uint64_t since_ns;
 } td_thread_now;
 
+/* How a graph task stands. One that is over has a greater status. */
+enum { TD_PASS_NOT_BEGUN = 0, TD_PASS_RUNNING = 1 + TD_task_status_running };
+
 typedef struct td_graph_task_now {
-  uint32_t status; /* 0 not begun, else 1 + a task_status of enums.def */
+  uint32_t status; /* TD_PASS_NOT_BEGUN, or 1 + a task_status of enums.def: TD_PASS_RUNNING first */
   uint32_t outstanding;
   uint32_t n_done; /* nodes run, skipped or captured */
   uint32_t n_parked;

@@ -122,15 +122,15 @@ write_inputs(td_json *json, const td_catalog *catalog, const td_catalog_node *fa
 }
 
 static uint32_t
-keep_stack(td_page_says *says, const char *stack) {
+keep_stack(td_page_sentences *says, const char *stack) {
   if (!stack || !*stack) return 0;
   size_t length = strlen(stack);
   const char *end = length > MOST_OF_STACK ? stack + length - MOST_OF_STACK : stack;
-  return td_page_says_put(says, td_dup_string(end));
+  return td_page_sentences_put(says, td_dup_string(end));
 }
 
 static void
-write_node(td_json *json, const td_catalog *catalog, uint32_t node, td_page_says *says) {
+write_node(td_json *json, const td_catalog *catalog, uint32_t node, td_page_sentences *says) {
   const td_catalog_node *facts = td_catalog_node_get(catalog, node);
   td_json_begin_object(json);
   member_number(json, "id", node);
@@ -155,7 +155,7 @@ write_node(td_json *json, const td_catalog *catalog, uint32_t node, td_page_says
 }
 
 void
-td_page_facts_write_nodes(td_json *json, const td_page_nodes *nodes, td_page_says *says) {
+td_page_facts_write_nodes(td_json *json, const td_page_nodes *nodes, td_page_sentences *says) {
   td_json_key(json, "nodes");
   td_json_begin_array(json);
   for (uint32_t i = 0; i < nodes->n; i++)

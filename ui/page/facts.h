@@ -8,12 +8,12 @@
 #include "engine/replay/replay.h"
 #include "ui/page/changes.h"
 #include "ui/page/graphs.h"
-#include "ui/page/says.h"
+#include "ui/page/sentences.h"
 
 /* Each writes members of the object that is open. Stacks go into `says`. */
 void td_page_facts_write_tape(td_json *json, td_replay *replay);
 void td_page_facts_write_words(td_json *json);
-void td_page_facts_write_nodes(td_json *json, const td_page_nodes *nodes, td_page_says *says);
+void td_page_facts_write_nodes(td_json *json, const td_page_nodes *nodes, td_page_sentences *says);
 void td_page_facts_write_threads(td_json *json, const td_catalog *catalog,
                                  const td_page_changes *changes);
 void td_page_facts_write_queues(td_json *json, const td_catalog *catalog,

@@ -23,8 +23,8 @@ reason_of(td_replay *replay, uint64_t seq) {
 }
 
 typedef struct telling {
-  td_page_says *says, *whys; /* (borrowed) */
-  uint64_t n_in_queues;      /* at all pops so far */
+  td_page_sentences *says, *whys; /* (borrowed) */
+  uint64_t n_in_queues;           /* at all pops so far */
 } telling;
 
 /* How many tasks lie in the queue before a pop. */
@@ -38,14 +38,14 @@ count_tasks(const td_replay *replay, const td_event_queue_pop *pop) {
 static void
 tell(td_page_event *made, td_replay *replay, const td_any_event *event, uint64_t seq,
      telling *telling) {
-  td_page_says *says = telling->says, *whys = telling->whys;
+  td_page_sentences *says = telling->says, *whys = telling->whys;
   bool is_pop = event->event.kind == TD_EVENT_queue_pop;
   if (is_pop) telling->n_in_queues += count_tasks(replay, &event->queue_pop);
   whys->left_out |= telling->n_in_queues > MOST_OF_REASONS;
-  if (is_pop && !whys->left_out) made->why = td_page_says_put(whys, reason_of(replay, seq));
+  if (is_pop && !whys->left_out) made->why = td_page_sentences_put(whys, reason_of(replay, seq));
   if (says->left_out) return;
   char *text = td_why_describe_briefly(td_replay_catalog(replay), td_replay_tape(replay), event);
-  made->says = td_page_says_put(says, text);
+  made->says = td_page_sentences_put(says, text);
 }
 
 /* Applies event `seq`, which comes next. One that cannot be read changes nothing. */
@@ -90,7 +90,7 @@ add_beginning(td_page_changes *changes, td_page_tracker *tracker) {
 
 td_status
 td_page_history_make(td_page_changes *changes, td_replay *replay, td_page_nodes *nodes,
-                     const td_page_graphs *graphs, td_page_says *says, td_page_says *whys,
+                     const td_page_graphs *graphs, td_page_sentences *says, td_page_sentences *whys,
                      uint64_t first, uint64_t end, td_error *error) {
   const td_catalog *catalog = td_replay_catalog(replay);
   *changes = (td_page_changes){.has_thread = TD_NEW_N(bool, catalog->n_threads + 1),

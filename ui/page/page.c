@@ -5,11 +5,11 @@
 #include "ui/page/colours.h"
 #include "ui/page/embed.h"
 #include "ui/page/facts.h"
+#include "ui/page/findings.h"
 #include "ui/page/history.h"
 #include "ui/page/lanes.h"
 #include "ui/page/template.h"
 #include "ui/page/times.h"
-#include "ui/page/wrongs.h"
 
 #include <inttypes.h>
 
@@ -27,8 +27,8 @@ typedef struct page {
   td_page_graphs graphs;
   td_page_changes changes;
   td_page_times times;
-  td_page_says says, whys, stacks;
-  td_findings wrongs;
+  td_page_sentences says, whys, stacks;
+  td_findings findings;
   td_timeline *timeline; /* (owned) */
 } page;
 
@@ -111,11 +111,11 @@ write_place(const page *self, td_json *json, const char *version) {
 static void
 write_texts(const page *self, td_json *json) {
   td_json_key(json, "says");
-  td_page_says_write(&self->says, json);
+  td_page_sentences_write(&self->says, json);
   td_json_key(json, "whys");
-  td_page_says_write(&self->whys, json);
+  td_page_sentences_write(&self->whys, json);
   td_json_key(json, "stacks");
-  td_page_says_write(&self->stacks, json);
+  td_page_sentences_write(&self->stacks, json);
 }
 
 static void
@@ -134,7 +134,7 @@ write_wrongs(const page *self, td_json *json) {
   if (self->lesson)
     td_json_null(json);
   else
-    td_page_wrongs_write(&self->wrongs, json);
+    td_page_findings_write(&self->findings, json);
 }
 
 static void
@@ -212,21 +212,21 @@ read_pass(page *self, td_error *error) {
   status = td_page_times_make(&self->times, tape, &self->nodes, self->pass, self->first, self->end,
                               error);
   if (!status) status = td_timeline_new(tape, self->catalog, &self->timeline, error);
-  if (!status && !self->lesson) status = td_findings_make(tape, &self->wrongs, error);
+  if (!status && !self->lesson) status = td_findings_make(tape, &self->findings, error);
   return status;
 }
 
 static void
 page_fini(page *self) {
   td_timeline_free(self->timeline);
-  td_findings_fini(&self->wrongs);
+  td_findings_fini(&self->findings);
   td_page_times_fini(&self->times);
   td_page_changes_fini(&self->changes);
   td_page_graphs_fini(&self->graphs);
   td_page_nodes_fini(&self->nodes);
-  td_page_says_fini(&self->says);
-  td_page_says_fini(&self->whys);
-  td_page_says_fini(&self->stacks);
+  td_page_sentences_fini(&self->says);
+  td_page_sentences_fini(&self->whys);
+  td_page_sentences_fini(&self->stacks);
 }
 
 td_status

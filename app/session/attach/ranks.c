@@ -9,7 +9,7 @@
 #include "app/session/attach/ranks.h"
 
 #include "app/session/attach/doing.h"
-#include "app/session/attach/gone.h"
+#include "app/session/attach/ended_ranks.h"
 #include "app/session/attach/process.h"
 #include "app/session/attach/verdict.h"
 #include "ui/geometry/format.h"
@@ -44,8 +44,7 @@ find_pass(const td_replay *replay) {
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
     const td_catalog_graph_task *facts = &catalog->graph_task_rows[i];
     const td_graph_task_now *now = td_state_graph_task_row(td_replay_state(replay), i);
-    if (now->status == 1 + TD_task_status_running && td_catalog_is_outermost(catalog, facts->id))
-      return facts;
+    if (now->status == TD_PASS_RUNNING && td_catalog_is_outermost(catalog, facts->id)) return facts;
   }
   return NULL;
 }
@@ -240,7 +239,7 @@ td_attach_ranks_compare(const GPtrArray *processes) {
   self->list = g_ptr_array_new_with_free_func(rank_free_cb);
   for (guint i = 0; i < processes->len; i++)
     have_all &= add_process(self, processes->pdata[i]);
-  if (self->list->len) td_attach_gone_add(self->list, processes);
+  if (self->list->len) td_attach_ended_ranks_add(self->list, processes);
   g_ptr_array_sort(self->list, compare_ranks);
   if (!is_one_run(self->list)) return self;
   if (has_gone(self->list) || (have_all && mark_late(self->list)))

@@ -149,7 +149,8 @@ run(const compile *self, const char *standard, const char *output, attempt *out,
   g_auto(GStrv) argv = arguments(self->compiler, self->torch, standard, output);
   g_autoptr(GString) said = g_string_new(NULL);
   int status;
-  if (!td_chore_run(&(td_chore){.argv = argv}, self->progress, said, &status, error)) return FALSE;
+  if (!td_subprocess_run(&(td_subprocess){.argv = argv}, self->progress, said, &status, error))
+    return FALSE;
   g_autofree char *command = g_strjoinv(" ", argv);
   g_string_append_printf(self->log, "%s\n%s\n", command, said->str);
   attempt_clear(out);

@@ -4,7 +4,7 @@
  * thread. */
 #pragma once
 
-#include "app/session/observer/chore.h"
+#include "app/session/observer/subprocess.h"
 #include "app/session/observer/torch_files.h"
 
 typedef struct td_observer_compiler {

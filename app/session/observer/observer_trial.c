@@ -291,11 +291,11 @@ td_observer_try(const td_trial_host *host, const td_torch_files *torch, const ch
   int status;
   /* By -c: the folder of a script would be one of Python's own. */
   if (g_file_get_contents(script, &text, NULL, &error)) {
-    const td_chore chore = {.argv = (char *[]){host->python, (char *)"-c", text, NULL},
-                            .environment = environment,
-                            .folder = folder,
-                            .limit_s = LIMIT_S};
-    td_chore_run(&chore, progress, said, &status, &error);
+    const td_subprocess subprocess = {.argv = (char *[]){host->python, (char *)"-c", text, NULL},
+                                      .environment = environment,
+                                      .folder = folder,
+                                      .limit_s = LIMIT_S};
+    td_subprocess_run(&subprocess, progress, said, &status, &error);
   }
   if (error) {
     *complaint = g_strdup(error->message);

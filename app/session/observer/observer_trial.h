@@ -5,7 +5,7 @@
  * misreads PyTorch harms no program. Any thread. */
 #pragma once
 
-#include "app/session/observer/chore.h"
+#include "app/session/observer/subprocess.h"
 #include "app/session/observer/torch_files.h"
 
 #include <sys/types.h>

@@ -126,7 +126,7 @@ static const char *const words[] = {
 static bool
 is_over(const td_story *story, const td_queue_entry *entry) {
   return entry->graph_task == TD_NONE ||
-         td_state_graph_task(story->state, entry->graph_task)->status != 1 + TD_task_status_running;
+         td_state_graph_task(story->state, entry->graph_task)->status != TD_PASS_RUNNING;
 }
 
 static uint32_t

@@ -4,8 +4,8 @@
 #include "ui/draw/graph_fold.h"
 #include "ui/draw/graph_steps.h"
 #include "ui/geometry/format.h"
+#include "ui/model/facts/accessible_text.h"
 #include "ui/model/facts/node_state_text.h"
-#include "ui/model/facts/told.h"
 
 #include <glib/gi18n.h>
 
@@ -54,7 +54,7 @@ dup_node(TdCanvas *canvas, const td_graph_scene *scene, TdFoldChoice *folds, uin
   TdDocument *document = td_canvas_get_document(canvas);
   g_autofree char *block =
       td_graph_scene_block(scene, node) ? td_fold_choice_dup_block(folds, node) : NULL;
-  return block ? g_strdup_printf(_("block %s"), block) : td_told_node(document, node);
+  return block ? g_strdup_printf(_("block %s"), block) : td_accessible_node(document, node);
 }
 
 static void
@@ -75,7 +75,7 @@ tell_rest(TdCanvas *canvas, const td_graph_view *view, uint32_t n, gboolean is_b
   float y = is_before ? 0 : (float)view->height - 1;
   TdTold item = {
       g_strdup_printf(is_before ? _("%s more before these") : _("%s more after these"), count), 1,
-      is_before ? TD_TOLD_BEFORE : TD_TOLD_MORE, TD_NONE,
+      is_before ? TD_ACCESSIBLE_BEFORE : TD_ACCESSIBLE_MORE, TD_NONE,
       GRAPHENE_RECT_INIT(0, y, (float)view->width, 1)};
   if (n)
     td_canvas_tell(canvas, told, item);

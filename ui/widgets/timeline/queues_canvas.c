@@ -3,7 +3,7 @@
 
 #include "ui/draw/queues_picture.h"
 #include "ui/geometry/format.h"
-#include "ui/model/facts/told.h"
+#include "ui/model/facts/accessible_text.h"
 
 #include <glib/gi18n.h>
 #include <math.h>
@@ -85,10 +85,10 @@ tell_tasks(TdCanvas *canvas, GArray *told, const td_queues_view *view, uint32_t 
   g_autofree td_queue_entry *tasks = g_new(td_queue_entry, n_told);
   td_state_queue_first(td_document_get_state(document), catalog, queue, n_told, tasks);
   for (uint32_t i = 0; i < n_told; i++)
-    tell(canvas, told, td_told_task(document, &tasks[i], i + 1), 2, tasks[i].node, tasks[i].node,
-         td_queues_card_box(catalog, view, queue, (int)i));
+    tell(canvas, told, td_accessible_task(document, &tasks[i], i + 1), 2, tasks[i].node,
+         tasks[i].node, td_queues_card_box(catalog, view, queue, (int)i));
   if (n > n_told)
-    tell(canvas, told, td_told_more(n - n_told), 2, TD_TOLD_MORE, TD_NONE,
+    tell(canvas, told, td_accessible_more(n - n_told), 2, TD_ACCESSIBLE_MORE, TD_NONE,
          td_queues_card_box(catalog, view, queue, (int)n_told));
 }
 
@@ -96,11 +96,11 @@ static void
 tell_queue(TdCanvas *canvas, GArray *told, const td_queues_view *view, uint32_t queue) {
   TdDocument *document = td_canvas_get_document(canvas);
   const td_catalog *catalog = td_document_get_catalog(document);
-  char *last = td_told_last(document, queue);
-  tell(canvas, told, td_told_queue(document, queue), 1, queue, TD_NONE,
+  char *last = td_accessible_last(document, queue);
+  tell(canvas, told, td_accessible_queue(document, queue), 1, queue, TD_NONE,
        td_queues_strip_box(catalog, view, queue));
   if (last)
-    tell(canvas, told, last, 2, TD_TOLD_LAST,
+    tell(canvas, told, last, 2, TD_ACCESSIBLE_LAST,
          td_state_queue(td_document_get_state(document), queue)->last_node,
          td_queues_card_box(catalog, view, queue, -1));
   tell_tasks(canvas, told, view, queue);
@@ -113,8 +113,8 @@ td_queues_canvas_tell(TdCanvas *canvas, GArray *told) {
   for (uint32_t i = 0; i < MIN(catalog->n_queues, MAX_QUEUES_TOLD); i++)
     tell_queue(canvas, told, &view, i);
   if (catalog->n_queues > MAX_QUEUES_TOLD)
-    tell(canvas, told, td_told_more(catalog->n_queues - MAX_QUEUES_TOLD), 1, TD_TOLD_MORE, TD_NONE,
-         td_queues_strip_box(catalog, &view, MAX_QUEUES_TOLD));
+    tell(canvas, told, td_accessible_more(catalog->n_queues - MAX_QUEUES_TOLD), 1,
+         TD_ACCESSIBLE_MORE, TD_NONE, td_queues_strip_box(catalog, &view, MAX_QUEUES_TOLD));
 }
 
 static void

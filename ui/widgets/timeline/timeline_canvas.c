@@ -6,7 +6,7 @@
 #include "ui/draw/timeline_words.h"
 #include "ui/geometry/format.h"
 #include "ui/model/document/document_part.h"
-#include "ui/model/facts/told.h"
+#include "ui/model/facts/accessible_text.h"
 
 #include <glib/gi18n.h>
 #include <math.h>
@@ -190,7 +190,7 @@ td_timeline_canvas_tell(TdCanvas *canvas, GArray *told) {
     td_canvas_tell(canvas, told, item);
   }
   if (n <= MAX_LANES_TOLD) return;
-  TdTold more = {td_told_more(n - MAX_LANES_TOLD), 1, TD_TOLD_MORE, TD_NONE,
+  TdTold more = {td_accessible_more(n - MAX_LANES_TOLD), 1, TD_ACCESSIBLE_MORE, TD_NONE,
                  GRAPHENE_RECT_INIT(0, (float)top, (float)view.width, (float)height)};
   td_canvas_tell(canvas, told, more);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "app/session/attach/gone.h"
+#include "app/session/attach/ended_ranks.h"
 
 #include "app/common/process_facts.h"
 #include "app/session/attach/process.h"
@@ -113,7 +113,7 @@ look_beside(GPtrArray *ranks, const td_attach_process *process) {
 
 /* The tapes of one recording lie side by side. */
 void
-td_attach_gone_add(GPtrArray *ranks, const GPtrArray *processes) {
+td_attach_ended_ranks_add(GPtrArray *ranks, const GPtrArray *processes) {
   g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
   for (guint i = 0; i < processes->len; i++) {
     const td_attach_process *process = processes->pdata[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "app/session/observer/chore.h"
+#include "app/session/observer/subprocess.h"
 
 #include "app/common/terminal.h"
 
@@ -45,11 +45,11 @@ td_progress_end(void) {
  * thread that waits for it. */
 static void
 prepare_cb(gpointer data) {
-  const td_chore *chore = data;
+  const td_subprocess *subprocess = data;
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
-  alarm(chore->limit_s);
+  alarm(subprocess->limit_s);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
@@ -69,13 +69,13 @@ read_all(int fd, const td_progress *progress, GString *said) {
 }
 
 gboolean
-td_chore_run(const td_chore *chore, td_progress *progress, GString *said, int *wait_status,
-             GError **error) {
+td_subprocess_run(const td_subprocess *subprocess, td_progress *progress, GString *said,
+                  int *wait_status, GError **error) {
   GPid pid;
   int from;
-  if (!g_spawn_async_with_pipes(chore->folder, chore->argv, chore->environment,
+  if (!g_spawn_async_with_pipes(subprocess->folder, subprocess->argv, subprocess->environment,
                                 G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, prepare_cb,
-                                (gpointer)chore, &pid, NULL, NULL, &from, error))
+                                (gpointer)subprocess, &pid, NULL, NULL, &from, error))
     return FALSE;
   read_all(from, progress, said);
   close(from);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "ui/page/says.h"
+#include "ui/page/sentences.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 uint32_t
-td_page_says_put(td_page_says *says, char *text) {
+td_page_sentences_put(td_page_sentences *says, char *text) {
   uint32_t number = 0;
   size_t length = text ? strlen(text) : 0;
   bool has_room = says->texts.n_bytes + length <= says->most_bytes;
@@ -16,7 +16,7 @@ td_page_says_put(td_page_says *says, char *text) {
 }
 
 void
-td_page_says_write(const td_page_says *says, td_json *json) {
+td_page_sentences_write(const td_page_sentences *says, td_json *json) {
   td_json_begin_array(json);
   for (uint32_t i = 0; i <= says->texts.n; i++)
     td_json_string(json, td_text_table_get(&says->texts, i));
@@ -24,6 +24,6 @@ td_page_says_write(const td_page_says *says, td_json *json) {
 }
 
 void
-td_page_says_fini(td_page_says *says) {
+td_page_sentences_fini(td_page_sentences *says) {
   td_text_table_fini(&says->texts);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "ui/model/facts/told.h"
+#include "ui/model/facts/accessible_text.h"
 
 #include "engine/base/task_order.h"
 #include "ui/geometry/format.h"
@@ -9,20 +9,20 @@
 #include <glib/gi18n.h>
 
 char *
-td_told_node(TdDocument *document, uint32_t node) {
+td_accessible_node(TdDocument *document, uint32_t node) {
   g_autofree char *name = td_document_dup_node_words(document, node);
   g_autofree char *state = td_node_state_dup_now(document, node);
   return g_strdup_printf("%s, %s", name, state);
 }
 
 char *
-td_told_more(uint32_t n) {
+td_accessible_more(uint32_t n) {
   g_autofree char *count = td_format_count(n);
   return g_strdup_printf(_("%s more"), count);
 }
 
 char *
-td_told_queue(TdDocument *document, uint32_t queue) {
+td_accessible_queue(TdDocument *document, uint32_t queue) {
   const td_catalog *catalog = td_document_get_catalog(document);
   uint32_t n = td_state_queue(td_document_get_state(document), queue)->n;
   const char *device = td_catalog_device_label(catalog, catalog->queues[queue].device);
@@ -40,7 +40,7 @@ dup_task_name(TdDocument *document, const td_queue_entry *task) {
 }
 
 char *
-td_told_task(TdDocument *document, const td_queue_entry *task, uint32_t place) {
+td_accessible_task(TdDocument *document, const td_queue_entry *task, uint32_t place) {
   const td_catalog *catalog = td_document_get_catalog(document);
   const td_catalog_node *facts = td_catalog_node_find(catalog, task->node);
   g_autofree char *name = dup_task_name(document, task);
@@ -51,9 +51,9 @@ td_told_task(TdDocument *document, const td_queue_entry *task, uint32_t place) {
 }
 
 char *
-td_told_last(TdDocument *document, uint32_t queue) {
+td_accessible_last(TdDocument *document, uint32_t queue) {
   uint32_t node = td_state_queue(td_document_get_state(document), queue)->last_node;
   if (!td_catalog_has_node(td_document_get_catalog(document), node)) return NULL;
-  g_autofree char *name = td_told_node(document, node);
+  g_autofree char *name = td_accessible_node(document, node);
   return g_strdup_printf(_("last popped: %s"), name);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "ui/page/wrongs.h"
+#include "ui/page/findings.h"
 
 static void
 member(td_json *json, const char *key, const char *text) {
@@ -34,7 +34,7 @@ write_unjudged(const td_findings *findings, td_json *json) {
 }
 
 void
-td_page_wrongs_write(const td_findings *findings, td_json *json) {
+td_page_findings_write(const td_findings *findings, td_json *json) {
   td_json_begin_object(json);
   member(json, "note", td_findings_search_note(findings));
   write_unjudged(findings, json);
