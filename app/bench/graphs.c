@@ -4,10 +4,10 @@
 #include "app/bench/figure.h"
 #include "engine/base/alloc.h"
 #include "engine/base/clock.h"
-#include "engine/graph/function.h"
-#include "engine/graph/grad_fn.h"
-#include "engine/graph/gradient_edge.h"
-#include "engine/tensor/factories.h"
+#include "engine/torch/graph/function.h"
+#include "engine/torch/graph/grad_fn.h"
+#include "engine/torch/graph/gradient_edge.h"
+#include "engine/torch/tensor/factories.h"
 
 /* Hands its one gradient to every output, after being busy for a while. */
 typedef struct pass_backward {

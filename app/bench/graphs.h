@@ -4,7 +4,7 @@
  * thread. */
 #pragma once
 
-#include "engine/pass/engine.h"
+#include "engine/torch/pass/engine.h"
 
 /* td_bench_chain returns the end of a chain of n no-op nodes over a leaf (new reference). With
  * busy_ns, each node reads the clock for that long. */

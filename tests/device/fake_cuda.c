@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * A CUDA module without CUDA: two devices whose memory is the host's and whose kernels have run
- * when they are launched. What engine/device/cuda.c does with a module is tested by it on any
+ * when they are launched. What engine/torch/device/cuda.c does with a module is tested by it on any
  * machine. */
 #include "engine/base/clock.h"
-#include "engine/device/cuda/module.h"
+#include "engine/torch/device/cuda/module.h"
 
 #include <math.h>
 #include <stdbool.h>

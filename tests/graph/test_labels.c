@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The labels of nodes: one thread gives them while another announces the nodes. */
-#include "engine/graph/accumulate_grad.h"
-#include "engine/graph/grad_fn.h"
 #include "engine/replay/replay.h"
-#include "engine/tensor/factories.h"
+#include "engine/torch/graph/accumulate_grad.h"
+#include "engine/torch/graph/grad_fn.h"
+#include "engine/torch/tensor/factories.h"
 #include "engine/trace/recorder.h"
 #include "tests/fixtures/assert_ok.h"
 

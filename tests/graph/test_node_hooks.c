@@ -5,13 +5,13 @@
 #include "tests/fixtures/call_nodes.h"
 
 #include "engine/base/alloc.h"
-#include "engine/graph/function.h"
-#include "engine/graph/hooks.h"
-#include "engine/graph/node_hooks.h"
-#include "engine/pass/evaluate.h"
-#include "engine/pass/exec_info.h"
-#include "engine/pass/validate.h"
-#include "engine/tensor/factories.h"
+#include "engine/torch/graph/function.h"
+#include "engine/torch/graph/hooks.h"
+#include "engine/torch/graph/node_hooks.h"
+#include "engine/torch/pass/evaluate.h"
+#include "engine/torch/pass/exec_info.h"
+#include "engine/torch/pass/validate.h"
+#include "engine/torch/tensor/factories.h"
 
 #include <glib.h>
 

@@ -2,16 +2,16 @@
 #include "tests/ops/inplace_fixture.h"
 
 #include "engine/base/alloc.h"
-#include "engine/graph/grad_fn.h"
-#include "engine/graph/gradient_edge.h"
-#include "engine/graph/variable.h"
-#include "engine/ops/compare.h"
-#include "engine/ops/indexing.h"
-#include "engine/ops/inplace.h"
-#include "engine/ops/pointwise.h"
-#include "engine/ops/reductions.h"
-#include "engine/ops/shape.h"
-#include "engine/pass/engine.h"
+#include "engine/torch/graph/grad_fn.h"
+#include "engine/torch/graph/gradient_edge.h"
+#include "engine/torch/graph/variable.h"
+#include "engine/torch/ops/compare.h"
+#include "engine/torch/ops/indexing.h"
+#include "engine/torch/ops/inplace.h"
+#include "engine/torch/ops/pointwise.h"
+#include "engine/torch/ops/reductions.h"
+#include "engine/torch/ops/shape.h"
+#include "engine/torch/pass/engine.h"
 #include "tests/fixtures/assert_ok.h"
 
 #include <string.h>
@@ -110,7 +110,7 @@ zero(td_tensor *view, td_tensor *other, td_error *error) {
   static td_status name##_(td_tensor *view, td_tensor *other, td_error *error) {                   \
     return td_op_##name##_into(view, error);                                                       \
   }
-#include "engine/ops/unary.def"
+#include "engine/torch/ops/unary.def"
 #undef TD_UNARY
 
 static const struct {
@@ -132,8 +132,8 @@ static const struct {
     {"masked_fill_", masked_fill},
     {"index_put_", index_put},
 #define TD_UNARY(name, ...) {#name "_", name##_},
-#include "engine/ops/unary.def"
-#include "engine/tensor/factories.h"
+#include "engine/torch/ops/unary.def"
+#include "engine/torch/tensor/factories.h"
 #undef TD_UNARY
 };
 

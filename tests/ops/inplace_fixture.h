@@ -4,7 +4,7 @@
  * write left. Main thread; every tensor that a function here returns is a new reference. */
 #pragma once
 
-#include "engine/tensor/tensor.h"
+#include "engine/torch/tensor/tensor.h"
 
 #define N 4 /* elements along each side of the tensor that is written into */
 

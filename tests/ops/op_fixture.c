@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/ops/op_fixture.h"
 
-#include "engine/graph/grad_fn.h"
-#include "engine/graph/gradient_edge.h"
-#include "engine/graph/variable.h"
-#include "engine/ops/pointwise.h"
-#include "engine/ops/reductions.h"
-#include "engine/pass/engine.h"
-#include "engine/tensor/factories.h"
+#include "engine/torch/graph/grad_fn.h"
+#include "engine/torch/graph/gradient_edge.h"
+#include "engine/torch/graph/variable.h"
+#include "engine/torch/ops/pointwise.h"
+#include "engine/torch/ops/reductions.h"
+#include "engine/torch/pass/engine.h"
+#include "engine/torch/tensor/factories.h"
 #include "tests/fixtures/assert_ok.h"
 
 #include <math.h>

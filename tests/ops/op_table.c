@@ -2,23 +2,23 @@
 #include "tests/ops/op_table.h"
 
 #include "engine/base/alloc.h"
-#include "engine/ops/attention.h"
-#include "engine/ops/compare.h"
-#include "engine/ops/convolution.h"
-#include "engine/ops/linalg.h"
-#include "engine/ops/normalization.h"
-#include "engine/ops/pointwise.h"
-#include "engine/ops/pooling.h"
-#include "engine/ops/reductions.h"
-#include "engine/ops/shape.h"
-#include "engine/tensor/kernels.h"
+#include "engine/torch/ops/attention.h"
+#include "engine/torch/ops/compare.h"
+#include "engine/torch/ops/convolution.h"
+#include "engine/torch/ops/linalg.h"
+#include "engine/torch/ops/normalization.h"
+#include "engine/torch/ops/pointwise.h"
+#include "engine/torch/ops/pooling.h"
+#include "engine/torch/ops/reductions.h"
+#include "engine/torch/ops/shape.h"
+#include "engine/torch/tensor/kernels.h"
 
 #include <glib.h>
 #include <string.h>
 
 #define TD_UNARY(name, ...) CALL(name, td_op_##name(x[0], out, error))
-#include "engine/ops/unary.def"
-#include "engine/tensor/factories.h"
+#include "engine/torch/ops/unary.def"
+#include "engine/torch/tensor/factories.h"
 #undef TD_UNARY
 CALL(relu, td_op_relu(x[0], out, error))
 CALL(tanh, td_op_tanh(x[0], out, error))

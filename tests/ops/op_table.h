@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The table of operations that the tests of engine/ops go through: how each is called, on inputs of
- * which shapes, and which node its result hangs on. Main thread. */
+ * The table of operations that the tests of engine/torch/ops go through: how each is called, on
+ * inputs of which shapes, and which node its result hangs on. Main thread. */
 #pragma once
 
-#include "engine/ops/loss.h"
+#include "engine/torch/ops/loss.h"
 
 #define MAX_INPUTS 3
 

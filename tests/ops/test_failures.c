@@ -2,12 +2,12 @@
  *
  * Operations that refuse their inputs: the status, and PyTorch's text. */
 #include "engine/base/alloc.h"
-#include "engine/device/device.h"
-#include "engine/ops/linalg.h"
-#include "engine/ops/loss.h"
-#include "engine/ops/pointwise.h"
-#include "engine/ops/reductions.h"
-#include "engine/ops/shape.h"
+#include "engine/torch/device/device.h"
+#include "engine/torch/ops/linalg.h"
+#include "engine/torch/ops/loss.h"
+#include "engine/torch/ops/pointwise.h"
+#include "engine/torch/ops/reductions.h"
+#include "engine/torch/ops/shape.h"
 #include "tests/ops/op_fixture.h"
 
 #include <glib.h>

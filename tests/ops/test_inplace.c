@@ -3,14 +3,14 @@
  * Operations in place. Each of them, on a whole tensor and through views of several geometries, has
  * the gradients of finite differences; saved hooks see what a write saves; versions tell a later
  * pass of a write. */
-#include "engine/graph/saved_hooks.h"
-#include "engine/graph/variable.h"
-#include "engine/graph/version.h"
-#include "engine/ops/inplace.h"
-#include "engine/ops/pointwise.h"
-#include "engine/ops/reductions.h"
-#include "engine/ops/shape.h"
-#include "engine/tensor/factories.h"
+#include "engine/torch/graph/saved_hooks.h"
+#include "engine/torch/graph/variable.h"
+#include "engine/torch/graph/version.h"
+#include "engine/torch/ops/inplace.h"
+#include "engine/torch/ops/pointwise.h"
+#include "engine/torch/ops/reductions.h"
+#include "engine/torch/ops/shape.h"
+#include "engine/torch/tensor/factories.h"
 #include "tests/fixtures/assert_ok.h"
 #include "tests/ops/inplace_fixture.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Threads that share what was written in place: its graph, its views, its version. */
-#include "engine/graph/grad_fn.h"
-#include "engine/graph/gradient_edge.h"
-#include "engine/graph/variable.h"
-#include "engine/graph/version.h"
-#include "engine/graph/views.h"
-#include "engine/ops/inplace.h"
-#include "engine/ops/pointwise.h"
-#include "engine/ops/shape.h"
-#include "engine/tensor/factories.h"
+#include "engine/torch/graph/grad_fn.h"
+#include "engine/torch/graph/gradient_edge.h"
+#include "engine/torch/graph/variable.h"
+#include "engine/torch/graph/version.h"
+#include "engine/torch/graph/views.h"
+#include "engine/torch/ops/inplace.h"
+#include "engine/torch/ops/pointwise.h"
+#include "engine/torch/ops/shape.h"
+#include "engine/torch/tensor/factories.h"
 #include "tests/fixtures/assert_ok.h"
 #include "tests/ops/inplace_fixture.h"
 

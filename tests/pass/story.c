@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/pass/story.h"
 
-#include "engine/pass/engine_thread.h"
+#include "engine/torch/pass/engine_thread.h"
 
 void
 story_init(story *self) {

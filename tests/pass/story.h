@@ -4,8 +4,8 @@
  * such nodes. Flags force what runs when, so that each test has one outcome. */
 #pragma once
 
-#include "engine/device/device.h"
-#include "engine/device/stream.h"
+#include "engine/torch/device/device.h"
+#include "engine/torch/device/stream.h"
 #include "tests/fixtures/call_nodes.h"
 
 #include <glib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Final callbacks and warnings: on which thread, with which streams and under which locks. */
-#include "engine/graph/warnings.h"
-#include "engine/pass/callbacks.h"
-#include "engine/pass/engine_thread.h"
+#include "engine/torch/graph/warnings.h"
+#include "engine/torch/pass/callbacks.h"
+#include "engine/torch/pass/engine_thread.h"
 #include "tests/pass/story.h"
 
 static void

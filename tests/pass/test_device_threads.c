@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The threads of devices: how they start, and how td_device_threads_stop ends them. */
-#include "engine/pass/device_threads.h"
-#include "engine/pass/engine_thread.h"
+#include "engine/torch/pass/device_threads.h"
+#include "engine/torch/pass/engine_thread.h"
 #include "tests/pass/story.h"
 
 static td_status

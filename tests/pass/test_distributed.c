@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Distributed passes on one worker, the network played by the test. */
-#include "engine/device/device.h"
-#include "engine/graph/accumulate_grad.h"
-#include "engine/graph/grad_fn.h"
-#include "engine/graph/gradient_edge.h"
-#include "engine/graph/hooks.h"
-#include "engine/graph/node_hooks.h"
-#include "engine/graph/variable.h"
-#include "engine/ops/pointwise.h"
-#include "engine/pass/engine_thread.h"
-#include "engine/pass/variants/distributed.h"
-#include "engine/pass/variants/distributed_run.h"
-#include "engine/tensor/factories.h"
+#include "engine/torch/device/device.h"
+#include "engine/torch/graph/accumulate_grad.h"
+#include "engine/torch/graph/grad_fn.h"
+#include "engine/torch/graph/gradient_edge.h"
+#include "engine/torch/graph/hooks.h"
+#include "engine/torch/graph/node_hooks.h"
+#include "engine/torch/graph/variable.h"
+#include "engine/torch/ops/pointwise.h"
+#include "engine/torch/pass/engine_thread.h"
+#include "engine/torch/pass/variants/distributed.h"
+#include "engine/torch/pass/variants/distributed_run.h"
+#include "engine/torch/tensor/factories.h"
 #include "tests/fixtures/call_nodes.h"
 
 #include <glib.h>

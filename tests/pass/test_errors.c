@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Errors of passes whose nodes run on several threads, and graphs that change under a pass. */
-#include "engine/pass/completion.h"
-#include "engine/pass/engine_thread.h"
+#include "engine/torch/pass/completion.h"
+#include "engine/torch/pass/engine_thread.h"
 #include "tests/pass/story.h"
 
 /* J-10: the owner sleeps while a device fails. */

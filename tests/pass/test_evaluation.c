@@ -2,9 +2,9 @@
  *
  * One node's evaluation as its graph task sees it: how many gradients it waits for, which locks it
  * takes, when it releases what it saved, and how tasks that are no node's are passed over. */
-#include "engine/pass/dependencies.h"
-#include "engine/pass/engine_thread.h"
-#include "engine/tensor/factories.h"
+#include "engine/torch/pass/dependencies.h"
+#include "engine/torch/pass/engine_thread.h"
+#include "engine/torch/tensor/factories.h"
 #include "tests/pass/story.h"
 
 /* B-16: counting edges breadth first gives what the engine's walk gives. */

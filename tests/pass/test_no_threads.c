@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The system refuses a thread: the pass fails with the system's words, and the next one works. */
-#include "engine/device/device.h"
-#include "engine/pass/pool.h"
+#include "engine/torch/device/device.h"
+#include "engine/torch/pass/pool.h"
 #include "tests/fixtures/call_nodes.h"
 
 #include <dlfcn.h>

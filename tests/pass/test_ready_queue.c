@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The order in which a ready queue hands out tasks: PyTorch's, ties included. */
-#include "engine/pass/graph_task.h"
-#include "engine/pass/ready_queue.h"
+#include "engine/torch/pass/graph_task.h"
+#include "engine/torch/pass/ready_queue.h"
 
 #include <glib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Passes that call passes, over several devices and the thread pool. */
-#include "engine/pass/engine_thread.h"
-#include "engine/pass/pool.h"
+#include "engine/torch/pass/engine_thread.h"
+#include "engine/torch/pass/pool.h"
 #include "tests/pass/story.h"
 
 /* K-13, K-16: the outer pass's node runs inside the nested one, on the same stack. */

@@ -11,8 +11,8 @@ import sys
 TAPE = ["engine/base", "engine/events", "engine/trace", "engine/replay"]
 PROFILE = ["engine/profile"] + ["engine/profile/" + folder for folder in ("chain", "check", "model", "report", "why", "order", "diff", "findings", "quiz", "stops")]
 CORE = TAPE + PROFILE
-RUN = ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device", "engine/graph",
-       "engine/pass"]
+RUN = ["engine/base", "engine/events", "engine/control", "engine/torch/tensor", "engine/torch/device", "engine/torch/graph",
+       "engine/torch/pass"]
 MODEL = CORE + ["engine/control", "ui/geometry", "ui/draw"]
 MODELS = ["ui/model/" + folder for folder in ("base", "document", "playhead", "facts", "findings", "events", "analysis", "lesson", "live", "compare")]
 DRAWN = ["ui/geometry", "ui/draw"] + MODELS
@@ -36,14 +36,14 @@ MAY_INCLUDE = {
     "engine/profile/quiz": TAPE + ["engine/profile", "engine/profile/why"],
     "engine/profile/stops": TAPE + ["engine/control"],
     "engine/exchange": CORE,
-    "engine/tensor": ["engine/base"],
-    "engine/device": ["engine/base", "engine/events", "engine/tensor"],
-    "engine/graph": ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device"],
-    "engine/pass": ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device", "engine/graph"],
-    "engine/pass/variants": RUN,
-    "engine/ops": RUN,
+    "engine/torch/tensor": ["engine/base"],
+    "engine/torch/device": ["engine/base", "engine/events", "engine/torch/tensor"],
+    "engine/torch/graph": ["engine/base", "engine/events", "engine/control", "engine/torch/tensor", "engine/torch/device"],
+    "engine/torch/pass": ["engine/base", "engine/events", "engine/control", "engine/torch/tensor", "engine/torch/device", "engine/torch/graph"],
+    "engine/torch/pass/variants": RUN,
+    "engine/torch/ops": RUN,
     "engine/probe": ["engine/base", "engine/events", "engine/control", "engine/trace"],
-    "engine/python": RUN + ["engine/pass/variants", "engine/ops", "engine/trace"],
+    "engine/torch/binding": RUN + ["engine/torch/pass/variants", "engine/torch/ops", "engine/trace"],
     "ui/geometry": ["engine/base"],
     "ui/draw": CORE + ["ui/geometry"],
     "ui/page": CORE + ["ui/draw"],
@@ -185,8 +185,8 @@ def problems_in_tests(root):
 
 def check_the_check():
     """The tables must bite: a crossing of each sort, a planted circle, and what is fine."""
-    assert problem_with("engine/pass", '"', "engine/replay/state.h")
-    assert problem_with("engine/pass", '"', "engine/pass/variants/distributed.h")
+    assert problem_with("engine/torch/pass", '"', "engine/replay/state.h")
+    assert problem_with("engine/torch/pass", '"', "engine/torch/pass/variants/distributed.h")
     assert problem_with("engine/base", "<", "glib.h")
     assert problem_with("ui/geometry", "<", "cairo.h")
     assert problem_with("ui/widgets/base", '"', "neighbour.h")

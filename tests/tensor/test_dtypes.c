@@ -2,9 +2,9 @@
  *
  * Dtypes that only hold elements: how they are read and written, and how a walk shows them. */
 #include "engine/base/alloc.h"
-#include "engine/tensor/factories.h"
-#include "engine/tensor/kernels.h"
-#include "engine/tensor/walk.h"
+#include "engine/torch/tensor/factories.h"
+#include "engine/torch/tensor/kernels.h"
+#include "engine/torch/tensor/walk.h"
 
 #include <glib.h>
 #include <math.h>

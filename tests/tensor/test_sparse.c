@@ -3,9 +3,9 @@
  * Sparse tensors. What is done to one, done to the dense tensor that it stands for, gives the same:
  * over random tensors with repeated indices. */
 #include "engine/base/alloc.h"
-#include "engine/tensor/factories.h"
-#include "engine/tensor/kernels.h"
-#include "engine/tensor/sparse.h"
+#include "engine/torch/tensor/factories.h"
+#include "engine/torch/tensor/kernels.h"
+#include "engine/torch/tensor/sparse.h"
 #include "tests/fixtures/elements.h"
 
 #include <string.h>

@@ -4,11 +4,11 @@
 #include "engine/base/alloc.h"
 #include "engine/base/clock.h"
 #include "engine/base/numbers.h"
-#include "engine/device/device.h"
-#include "engine/tensor/factories.h"
-#include "engine/tensor/kernels.h"
-#include "engine/tensor/tensor.h"
-#include "engine/tensor/walk.h"
+#include "engine/torch/device/device.h"
+#include "engine/torch/tensor/factories.h"
+#include "engine/torch/tensor/kernels.h"
+#include "engine/torch/tensor/tensor.h"
+#include "engine/torch/tensor/walk.h"
 #include "tests/fixtures/elements.h"
 
 #include <glib.h>

@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "engine/tensor/accelerators.h"
-
-const td_accelerators *td_accelerators_now;
