@@ -27,8 +27,8 @@ class Links:
         folder = program.source / "resources"
         for kind, pattern in (("examples", "*.py"), ("lessons", "*.lesson")):
             names |= {f"resources/{kind}/{path.name}": f"{kind}/{path.stem}.html" for path in (folder / kind).glob(pattern)}
-        for path in (program.source / "app").glob("command_*.c"):
-            names[f"app/{path.name}"] = f"commands/{path.stem.removeprefix('command_')}.html"
+        table = (program.source / "app" / "commands.def").read_text(encoding="utf-8")
+        names |= {f"app/commands/{name}.c": f"commands/{name}.html" for name in re.findall(r"^TD_COMMAND\((\w+)", table, re.MULTILINE)}
         self.pages = names | {"resources/screenshot.png": "screenshot.png", "ui/window/window_help.c": "window.html", "resources/examples": "examples/index.html",
                               "app/commands.def": "commands/index.html", "resources/site/start.md": "start.html"}
 

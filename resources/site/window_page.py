@@ -19,7 +19,7 @@ def text_of(literals):
 
 
 def guide(program):
-    source = (program.source / "app" / "window_help.c").read_text(encoding="utf-8")
+    source = (program.source / "ui" / "window" / "window_help.c").read_text(encoding="utf-8")
     topics = re.findall(rf"\{{{TEXT},\s*{TEXT}\}}", source)
     assert len(topics) > 3, "window_help.c has other topics than before"
     parts = []
@@ -39,9 +39,9 @@ def key_text(keys):
 
 def keys(program):
     """A table for each section of the list of shortcuts."""
-    source = (program.source / "app" / "window_actions.c").read_text(encoding="utf-8")
+    source = (program.source / "ui" / "window" / "window_actions.c").read_text(encoding="utf-8")
     titles = {name: text_of(text) for name, text in re.findall(rf"\[(\w+)\] = {TEXT}", SECTIONS.search(source)[1])}
-    steps = (program.source / "app" / "steps.def").read_text(encoding="utf-8")
+    steps = (program.source / "ui" / "window" / "steps.def").read_text(encoding="utf-8")
     rows = {title: [] for title in titles.values()}
     for _, title, pressed, section in ACTION.findall(steps) + ACTION.findall(source.partition("actions[] = {")[2]):
         if pressed != "NULL":
