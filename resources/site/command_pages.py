@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A page for each command: what the README and its own help say, samples.txt run on recordings, and its JSON schema."""
+"""A page for each command: what resources/docs/commands.md and its own help say, samples.txt run on recordings, and its JSON schema."""
 import json
 import pathlib
 import re
 import shlex
 import shutil
 
-import readme
+import tables
 from documents import inline
 from template import escape, neighbours, steps, terminal
 
@@ -92,7 +92,7 @@ def schemas(program, name):
 
 def body(program, name, summary, about, shown, links):
     place = f"commands/{name}.html"
-    rows = "".join(f"<tr><td>{inline(call, links, place)}</td><td>{inline(text, links, place)}</td></tr>\n" for call, text in about)
+    rows = "".join(f"<tr><td>{inline(call, links, place)}</td><td>{inline(text, links, place, tables.COMMANDS)}</td></tr>\n" for call, text in about)
     called = f'<div class="table" tabindex="0"><table>\n<tr><th>How it is called</th><th>What it does</th></tr>\n{rows}</table></div>\n' if rows else ""
     return (f'<h1>tapedeck {name}</h1>\n<p class="lead">{escape(summary[0].upper() + summary[1:])}.</p>\n{called}'
             f'<h2 id="example">For example</h2>\n{shown}<h2 id="options">Options</h2>\n{help_table(program, name)}{schemas(program, name)}')
@@ -101,7 +101,7 @@ def body(program, name, summary, about, shown, links):
 def write(site, tapes, links):
     program = tapes.program
     from make_man import commands_in, help_of
-    commands, about, samples = commands_in(help_of(str(program.path))), readme.of_commands(program), read_samples()
+    commands, about, samples = commands_in(help_of(str(program.path))), tables.of_commands(program), read_samples()
     pages = [(f"{name}.html", name) for name, _ in commands]
     missing = [name for name, _ in commands if name not in samples]
     assert not missing, f"samples.txt has no line for {missing}"

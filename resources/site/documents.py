@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The documents of the repository as pages, the page for newcomers, and the index."""
 import re
+import shutil
 
 import markdown
 
-from links import DOCUMENTS, name_of
+from links import name_of, pictures
 from template import HERE, escape, player
 
 PLAYER_LINE = re.compile(r"<p>\{\{player (\w+)\}\}</p>")
@@ -62,10 +63,12 @@ def write_index(site):
 
 def write(site, links):
     items = []
-    for source, name, about in DOCUMENTS:
+    for path in pictures(site.program):
+        shutil.copyfile(path, site.output / "documents" / path.name)
+    for source, name, label, about in links.documents:
         made, title = page_of(site, links, source, f"documents/{name}.html")
         site.write(f"documents/{name}.html", title if name != "readme" else "README", made)
-        items.append(f'<li><a href="{name}.html">{escape(source)}</a><span>{escape(about)}</span></li>\n')
+        items.append(f'<li><a href="{name}.html">{escape(label)}</a><span>{inline(about, links, "documents/index.html")}</span></li>\n')
     site.write("documents/index.html", "Documents", '<h1>Documents</h1>\n<p class="lead">The files of the repository that are for reading. Links to sources are left out.</p>\n'
                f'<ul class="list">\n{"".join(items)}</ul>\n')
     write_start(site, links)

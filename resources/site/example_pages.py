@@ -3,7 +3,7 @@
 import re
 
 import python_source
-import readme
+import tables
 from documents import inline
 from template import escape, neighbours, player, steps, terminal
 
@@ -63,7 +63,7 @@ def index(examples, taught):
 
 def write(site, tapes, links):
     examples = tapes.examples
-    taught = readme.of_examples(tapes.program, {one["name"] for one in examples})
+    taught = tables.of_examples(tapes.program, {one["name"] for one in examples})
     shown = {name: (inline(text, links, f"examples/{name}.html"), is_mistake) for name, (text, is_mistake) in taught.items()}
     pages = [(f'{one["name"]}.html', one["name"]) for one in examples]
     for at, example in enumerate(examples):

@@ -4,26 +4,30 @@ import pathlib
 import posixpath
 import re
 
-DOCUMENTS = (  # a file, the name of its page, and what it is for
-    ("README.md", "readme", "What Tapedeck does, in one document"),
-    ("NEWS", "news", "What has changed"),
-    ("KNOWN-ISSUES.md", "known-issues", "What is weak, and what does not work"),
-    ("engine/DESIGN.md", "design", "How the folders work together, and designs that failed"),
-    ("engine/CONFORMANCE.md", "conformance", "Each behaviour of the engine beside three versions of PyTorch"),
-    ("engine/LEARNERS.md", "learners", "Which scripts of tutorials and lectures print what PyTorch prints"),
-    ("engine/OWN_TESTS.md", "own-tests", "Which of PyTorch's own tests of autograd pass"),
-    ("engine/VERSIONS.md", "versions", "What other versions of PyTorch gave"),
-    ("engine/trace/FORMAT.md", "format", "What is in the file of a tape"),
-    ("HACKING.md", "hacking", "How to build, test, and add things"),
-    ("CONTRIBUTING.md", "contributing", "How to send a change"),
-    ("THREATS.md", "threats", "What holds attacks off"),
-    ("resources/data/README.md", "digits", "Where the handwritten digits come from"),
-)
+READ_ON = re.compile(r"^- \[([^\]]*)\]\(([^)#]+)\): (.+)$", re.MULTILINE)
+
+
+def documents(program):
+    """For each document: the file, the name of its page, what to call it, and what it is for. The README lists them at its end."""
+    listed = READ_ON.findall((program.source / "README.md").read_text(encoding="utf-8"))
+    rows = [("README.md", "README.md", "What Tapedeck does, on one page"), *listed]
+    return [(path, page_name(pathlib.PurePosixPath(path)), label, about) for label, path, about in rows]
+
+
+def page_name(path):
+    name = path.parent.name if path.parent.name and path.stem == "README" else path.stem
+    return name.lower().replace("_", "-")
+
+
+def pictures(program):
+    return sorted((program.source / "resources" / "docs").glob("*.png"))
 
 
 class Links:
     def __init__(self, program):
-        names = {path: f"documents/{name}.html" for path, name, _ in DOCUMENTS}
+        self.documents = documents(program)
+        names = {path: f"documents/{name}.html" for path, name, _, _ in self.documents}
+        names |= {f"resources/docs/{path.name}": f"documents/{path.name}" for path in pictures(program)}
         folder = program.source / "resources"
         for kind, pattern in (("examples", "*.py"), ("lessons", "*.lesson")):
             names |= {f"resources/{kind}/{path.name}": f"{kind}/{path.stem}.html" for path in (folder / kind).glob(pattern)}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every command line that README.md names runs: in a folder of its own, with the tapes that the lines name. Words in capitals
-stand for something, and what is in brackets may be left out; each such part has a run of its own. ELSEWHERE lists the lines
-that other tests run, because they want a window, a program that waits, another machine or PyTorch."""
+"""Every command line that README.md and the pages of resources/docs name runs: in a folder of its own, with the tapes that the
+lines name. Words in capitals stand for something, and what is in brackets may be left out; each such part has a run of its own.
+ELSEWHERE lists the lines that other tests run, because they want a window, a program that waits, another machine or PyTorch."""
 import os
+import pathlib
 import re
 import shutil
 import sqlite3
@@ -57,10 +58,15 @@ INSTEAD = {"run": "run --help", "run --keep": "run --keep 2steps train.py", "COM
 JUDGES = ("findings", "check")
 
 
+def documents():
+    """The text of all, one after the other."""
+    paths = [pathlib.Path(ROOT, "README.md"), *sorted(pathlib.Path(ROOT, "resources", "docs").glob("*.md"))]
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
+
+
 def command_lines():
     """Of blocks and of what stands between backticks, without `tapedeck`."""
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
-        text = file.read()
+    text = documents()
     block = re.compile(r"^```\n(.*?)^```", re.MULTILINE | re.DOTALL)
     lines = [line for part in block.findall(text) for line in part.splitlines()]
     found = [re.match(r"(?:\$ )?(?:\$tapedeck|build/app/tapedeck|tapedeck) +(\S.*?)(?:\s+#.*)?$", line) for line in lines]
@@ -107,7 +113,7 @@ class Readme(unittest.TestCase):
         for name, text in (("train.py", TRAIN), ("trace.json", TRACE)):
             with open(os.path.join(cls.tapes, name), "w", encoding="utf-8") as file:
                 file.write(text)
-        for arguments in (["nan_from_sum"], ["ties"], ["train.py"], ["--devices", "cpu,sim:2", "-o", "out/digits.tape", "digits"]):
+        for arguments in (["nan_from_sum"], ["ties"], ["contention"], ["train.py"], ["--devices", "cpu,sim:2", "-o", "out/digits.tape", "digits"]):
             subprocess.run([TAPEDECK, "run", *arguments], cwd=cls.tapes, check=True, capture_output=True, timeout=300)
         for name in "AB":
             shutil.copy(os.path.join(cls.tapes, "train.tape"), os.path.join(cls.tapes, name + ".tape"))
@@ -127,8 +133,8 @@ class Readme(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(self.tapes, folder, dirs_exist_ok=True)
             if words[0] == "run":  # it would refuse to write over these
-                for name in ("nan_from_sum.tape", "ties.tape", "train.tape"):
-                    os.remove(os.path.join(folder, name))
+                for tape in pathlib.Path(folder).glob("*.tape"):
+                    tape.unlink()
             before = set(os.listdir(folder))
             done = self.run_line(words, folder)
             made = set(os.listdir(folder)) - before
@@ -137,9 +143,8 @@ class Readme(unittest.TestCase):
                 self.ask(os.path.join(folder, tape))
 
     def ask(self, database):
-        """The README's questions."""
-        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
-            questions = re.findall(r"^sqlite3 \S+ ['\"](.*)['\"]$", file.read(), re.MULTILINE)
+        """The questions of the documents."""
+        questions = re.findall(r"^sqlite3 \S+ ['\"](.*)['\"]$", documents(), re.MULTILINE)
         self.assertEqual(len(questions), 2)
         with sqlite3.connect(database) as connection:
             for question in questions:

@@ -48,17 +48,28 @@ class Documents(unittest.TestCase):
         missing = [name for name in names if name not in text]
         self.assertEqual(missing, [], f"not in {where}")
 
-    def test_readme_names_every_command(self):
-        self.assert_all_named([f"`tapedeck {name}" for name in commands()], text_of("README.md"), "README.md")
+    def test_readme_is_a_front_page(self):
+        """The picture and the commands come first, it is short enough to be read, and it leads to each page."""
+        text = text_of("README.md")
+        self.assertRegex(text, r"^!\[.*\]\(.*\)\n\n# Tapedeck\n\n.*\n\n```\n\./bootstrap run ")
+        self.assertLessEqual(len(text.splitlines()), 200)
+        read_on = text.partition("\n## Read on\n")[2]
+        self.assert_all_named([f"](resources/docs/{path.name}): " for path in (ROOT / "resources/docs").glob("*.md")], read_on, "README.md")
 
-    def test_readme_names_every_package(self):
-        self.assert_all_named([f"`{name}`" for name in packages()], text_of("README.md"), "README.md")
+    def assert_page_names(self, page, names):
+        self.assert_all_named([f"`{name}" for name in names], text_of(f"resources/docs/{page}"), page)
+
+    def test_a_page_names_every_command(self):
+        self.assert_page_names("commands.md", [f"tapedeck {name}" for name in commands()])
+
+    def test_a_page_names_every_package(self):
+        self.assert_page_names("installing.md", [f"{name}`" for name in packages()])
 
     def test_debian_packages_name_what_bootstrap_installs_to_run(self):
         self.assert_all_named(packages("run"), text_of("resources/package/debian/control"), "debian/control")
 
-    def test_readme_names_every_folder(self):
-        self.assert_all_named([f"`{name}`" for name in source_folders()], text_of("README.md"), "README.md")
+    def test_a_page_names_every_folder(self):
+        self.assert_page_names("architecture.md", [f"{name}`" for name in source_folders()])
 
     def test_one_file_knows_where_the_pytorchs_are(self):
         """A test that looks for it by itself may take an environment that is half installed."""

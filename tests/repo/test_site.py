@@ -74,6 +74,7 @@ class SitePages(unittest.TestCase):
     def test_has_a_page_for_each(self):
         commands = re.findall(r"^TD_COMMAND\((\w+)", (ROOT / "app" / "commands.def").read_text(encoding="utf-8"), re.MULTILINE)
         wanted = {f"commands/{name}.html" for name in commands}
+        wanted |= {f"documents/{path.stem}.html" for path in (ROOT / "resources" / "docs").glob("*.md")}
         for kind, what in (("examples", answer("examples")), ("lessons", answer("lesson", "list"))):
             wanted |= {f"{kind}/{one['name']}{ending}" for one in what for ending in (".html", ".play.html")}
         self.assertGreater(len(wanted), 100)
@@ -170,7 +171,7 @@ class SiteInBrowser(SitePages):
 
     def test_pages_fit(self):
         shown = ["index.html", "start.html", "window.html", "examples/index.html", "examples/nan_from_sum.html", "lessons/chain.html", "commands/why.html",
-                 "commands/report.html", "documents/readme.html", "documents/conformance.html"]
+                 "commands/report.html", "documents/readme.html", "documents/commands.html", "documents/installing.html", "documents/conformance.html"]
         for name in shown:
             for width, scheme in WIDTHS:
                 self.browser.resize(width, 900, scheme)
