@@ -5,12 +5,12 @@
 #include "engine/torch/graph/grad_fn.h"
 #include "engine/torch/graph/gradient_edge.h"
 #include "engine/torch/graph/variable.h"
-#include "engine/torch/ops/compare.h"
-#include "engine/torch/ops/indexing.h"
-#include "engine/torch/ops/inplace.h"
-#include "engine/torch/ops/pointwise.h"
-#include "engine/torch/ops/reductions.h"
-#include "engine/torch/ops/shape.h"
+#include "engine/torch/ops/indexing/indexing.h"
+#include "engine/torch/ops/pointwise/compare.h"
+#include "engine/torch/ops/pointwise/pointwise.h"
+#include "engine/torch/ops/reduction/reductions.h"
+#include "engine/torch/ops/shape/inplace.h"
+#include "engine/torch/ops/shape/shape.h"
 #include "engine/torch/pass/engine.h"
 #include "tests/fixtures/assert_ok.h"
 
@@ -110,7 +110,7 @@ zero(td_tensor *view, td_tensor *other, td_error *error) {
   static td_status name##_(td_tensor *view, td_tensor *other, td_error *error) {                   \
     return td_op_##name##_into(view, error);                                                       \
   }
-#include "engine/torch/ops/unary.def"
+#include "engine/torch/ops/pointwise/unary.def"
 #undef TD_UNARY
 
 static const struct {
@@ -132,7 +132,7 @@ static const struct {
     {"masked_fill_", masked_fill},
     {"index_put_", index_put},
 #define TD_UNARY(name, ...) {#name "_", name##_},
-#include "engine/torch/ops/unary.def"
+#include "engine/torch/ops/pointwise/unary.def"
 #include "engine/torch/tensor/factories.h"
 #undef TD_UNARY
 };

@@ -2,22 +2,22 @@
 #include "tests/ops/op_table.h"
 
 #include "engine/base/alloc.h"
-#include "engine/torch/ops/attention.h"
-#include "engine/torch/ops/compare.h"
-#include "engine/torch/ops/convolution.h"
-#include "engine/torch/ops/linalg.h"
-#include "engine/torch/ops/normalization.h"
-#include "engine/torch/ops/pointwise.h"
-#include "engine/torch/ops/pooling.h"
-#include "engine/torch/ops/reductions.h"
-#include "engine/torch/ops/shape.h"
+#include "engine/torch/ops/linalg/linalg.h"
+#include "engine/torch/ops/nn/attention.h"
+#include "engine/torch/ops/nn/convolution.h"
+#include "engine/torch/ops/nn/normalization.h"
+#include "engine/torch/ops/nn/pooling.h"
+#include "engine/torch/ops/pointwise/compare.h"
+#include "engine/torch/ops/pointwise/pointwise.h"
+#include "engine/torch/ops/reduction/reductions.h"
+#include "engine/torch/ops/shape/shape.h"
 #include "engine/torch/tensor/kernels.h"
 
 #include <glib.h>
 #include <string.h>
 
 #define TD_UNARY(name, ...) CALL(name, td_op_##name(x[0], out, error))
-#include "engine/torch/ops/unary.def"
+#include "engine/torch/ops/pointwise/unary.def"
 #include "engine/torch/tensor/factories.h"
 #undef TD_UNARY
 CALL(relu, td_op_relu(x[0], out, error))

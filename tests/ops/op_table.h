@@ -4,7 +4,7 @@
  * inputs of which shapes, and which node its result hangs on. Main thread. */
 #pragma once
 
-#include "engine/torch/ops/loss.h"
+#include "engine/torch/ops/nn/loss.h"
 
 #define MAX_INPUTS 3
 

@@ -3,11 +3,11 @@
  * Operations that refuse their inputs: the status, and PyTorch's text. */
 #include "engine/base/alloc.h"
 #include "engine/torch/device/device.h"
-#include "engine/torch/ops/linalg.h"
-#include "engine/torch/ops/loss.h"
-#include "engine/torch/ops/pointwise.h"
-#include "engine/torch/ops/reductions.h"
-#include "engine/torch/ops/shape.h"
+#include "engine/torch/ops/linalg/linalg.h"
+#include "engine/torch/ops/nn/loss.h"
+#include "engine/torch/ops/pointwise/pointwise.h"
+#include "engine/torch/ops/reduction/reductions.h"
+#include "engine/torch/ops/shape/shape.h"
 #include "tests/ops/op_fixture.h"
 
 #include <glib.h>

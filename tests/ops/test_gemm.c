@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Products in several threads at once: none disturbs another. */
-#include "engine/torch/ops/gemm.h"
+#include "engine/torch/ops/linalg/gemm.h"
 
 #include <glib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "engine/torch/graph/hooks.h"
 #include "engine/torch/graph/node_hooks.h"
 #include "engine/torch/graph/variable.h"
-#include "engine/torch/ops/pointwise.h"
+#include "engine/torch/ops/pointwise/pointwise.h"
 #include "engine/torch/pass/engine_thread.h"
 #include "engine/torch/pass/variants/distributed.h"
 #include "engine/torch/pass/variants/distributed_run.h"

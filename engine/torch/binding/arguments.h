@@ -7,7 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "engine/torch/ops/generator.h"
+#include "engine/torch/ops/base/generator.h"
 #include "engine/torch/tensor/tensor.h"
 
 /* The function and flags of a method or function with keyword arguments. */

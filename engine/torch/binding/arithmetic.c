@@ -10,11 +10,11 @@
 
 #include "engine/torch/graph/semantics.h"
 #include "engine/torch/graph/variable.h"
-#include "engine/torch/ops/compare.h"
-#include "engine/torch/ops/complex.h"
-#include "engine/torch/ops/linalg.h"
-#include "engine/torch/ops/logic.h"
-#include "engine/torch/ops/pointwise.h"
+#include "engine/torch/ops/linalg/linalg.h"
+#include "engine/torch/ops/pointwise/compare.h"
+#include "engine/torch/ops/pointwise/complex.h"
+#include "engine/torch/ops/pointwise/logic.h"
+#include "engine/torch/ops/pointwise/pointwise.h"
 
 #include <complex.h>
 

@@ -12,7 +12,7 @@
 #include "engine/torch/graph/variable.h"
 #include "engine/torch/graph/version.h"
 #include "engine/torch/graph/views.h"
-#include "engine/torch/ops/shape.h"
+#include "engine/torch/ops/shape/shape.h"
 
 static PyObject *
 get_shape(PyObject *self, void *closure) {

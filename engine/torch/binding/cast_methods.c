@@ -4,8 +4,8 @@
 #include "engine/torch/binding/errors.h"
 #include "engine/torch/binding/tensor_object.h"
 #include "engine/torch/binding/types.h"
-#include "engine/torch/ops/op.h"
-#include "engine/torch/ops/shape.h"
+#include "engine/torch/ops/base/op.h"
+#include "engine/torch/ops/shape/shape.h"
 
 static PyObject *
 to_dtype(PyObject *self, td_dtype dtype) {

@@ -10,9 +10,9 @@
 #include "engine/torch/graph/grad_fn.h"
 #include "engine/torch/graph/semantics.h"
 #include "engine/torch/graph/variable.h"
-#include "engine/torch/ops/op.h"
-#include "engine/torch/ops/random.h"
-#include "engine/torch/ops/shape.h"
+#include "engine/torch/ops/base/op.h"
+#include "engine/torch/ops/random/random.h"
+#include "engine/torch/ops/shape/shape.h"
 #include "engine/torch/tensor/factories.h"
 #include "engine/torch/tensor/kernels.h"
 

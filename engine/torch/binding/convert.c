@@ -4,8 +4,8 @@
 #include "engine/torch/binding/arguments.h"
 #include "engine/torch/binding/errors.h"
 #include "engine/torch/graph/cut_history.h"
-#include "engine/torch/ops/op.h"
-#include "engine/torch/ops/shape.h"
+#include "engine/torch/ops/base/op.h"
+#include "engine/torch/ops/shape/shape.h"
 
 #include "engine/torch/binding/stream.h"
 #include "engine/torch/tensor/factories.h"

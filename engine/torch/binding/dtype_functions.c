@@ -6,7 +6,7 @@
 #include "engine/torch/binding/tensor_object.h"
 #include "engine/torch/binding/types.h"
 
-#include "engine/torch/ops/op.h"
+#include "engine/torch/ops/base/op.h"
 #include "engine/torch/tensor/factories.h"
 
 static PyObject *

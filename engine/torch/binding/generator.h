@@ -6,7 +6,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "engine/torch/ops/generator.h"
+#include "engine/torch/ops/base/generator.h"
 
 /* tdpy_generator_converter reads a generator for PyArg_Parse's "O&": td_generator *, borrowed; NULL
  * for the default one. None changes nothing. */

@@ -2,7 +2,7 @@
  *
  * tensor[...]: integers, slices, None, Ellipsis, tensors and lists of indices, masks, and tuples
  * of them. Each part makes the same node as in PyTorch. */
-#include "engine/torch/ops/indexing.h"
+#include "engine/torch/ops/indexing/indexing.h"
 #include "engine/base/alloc.h"
 #include "engine/torch/binding/arguments.h"
 #include "engine/torch/binding/convert.h"
@@ -10,10 +10,10 @@
 #include "engine/torch/binding/tensor_type.h"
 #include "engine/torch/graph/semantics.h"
 #include "engine/torch/graph/variable.h"
-#include "engine/torch/ops/inplace.h"
-#include "engine/torch/ops/op.h"
-#include "engine/torch/ops/pointwise.h"
-#include "engine/torch/ops/shape.h"
+#include "engine/torch/ops/base/op.h"
+#include "engine/torch/ops/pointwise/pointwise.h"
+#include "engine/torch/ops/shape/inplace.h"
+#include "engine/torch/ops/shape/shape.h"
 #include "engine/torch/tensor/factories.h"
 #include "engine/torch/tensor/kernels.h"
 

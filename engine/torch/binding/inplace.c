@@ -10,9 +10,9 @@
 #include "engine/torch/graph/in_place.h"
 #include "engine/torch/graph/version.h"
 #include "engine/torch/graph/views.h"
-#include "engine/torch/ops/complex.h"
-#include "engine/torch/ops/inplace.h"
-#include "engine/torch/ops/pointwise.h"
+#include "engine/torch/ops/pointwise/complex.h"
+#include "engine/torch/ops/pointwise/pointwise.h"
+#include "engine/torch/ops/shape/inplace.h"
 
 typedef td_status (*update)(td_tensor *self, td_tensor *other, td_error *error);
 
@@ -215,7 +215,7 @@ OPERATOR(floor_divide, floor_divide)
     td_error error = {0};                                                                          \
     return self_or_error(self, td_op_##name##_into(tdpy_tensor_of(self), &error), &error);         \
   }
-#include "engine/torch/ops/unary.def"
+#include "engine/torch/ops/pointwise/unary.def"
 #undef TD_UNARY
 
 static PyObject *

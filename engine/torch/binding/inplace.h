@@ -34,7 +34,7 @@ PyObject *tdpy_method_is_view(PyObject *self, PyObject *unused);
 PyObject *tdpy_method_is_inference(PyObject *self, PyObject *unused);
 
 #define TD_UNARY(name, ...) PyObject *tdpy_unary_##name##_(PyObject *self, PyObject *unused);
-#include "engine/torch/ops/unary.def"
+#include "engine/torch/ops/pointwise/unary.def"
 #undef TD_UNARY
 #define TD_IN_PLACE(name)                                                                          \
   PyObject *tdpy_method_##name##_(PyObject *self, PyObject *args, PyObject *kwargs);

@@ -6,10 +6,10 @@
 #include "engine/torch/binding/module.h"
 #include "engine/torch/binding/tensor_object.h"
 
-#include "engine/torch/ops/convolution.h"
-#include "engine/torch/ops/lstm.h"
-#include "engine/torch/ops/normalization.h"
-#include "engine/torch/ops/pooling.h"
+#include "engine/torch/ops/nn/convolution.h"
+#include "engine/torch/ops/nn/lstm.h"
+#include "engine/torch/ops/nn/normalization.h"
+#include "engine/torch/ops/nn/pooling.h"
 
 /* The arguments of every convolution, in both orders of PyTorch. A transposed convolution has
  * output_padding before groups. */

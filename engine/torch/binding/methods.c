@@ -141,7 +141,7 @@ PyMethodDef tdpy_tensor_methods[] = {
     {"fill_", TDPY_KEYWORDS(tdpy_method_fill_), NULL},
     {"zero_", tdpy_method_zero_, METH_NOARGS, NULL},
 #define TD_UNARY(name, ...) {#name "_", tdpy_unary_##name##_, METH_NOARGS, NULL},
-#include "engine/torch/ops/unary.def"
+#include "engine/torch/ops/pointwise/unary.def"
 #undef TD_UNARY
 #define TD_IN_PLACE(name) {#name "_", TDPY_KEYWORDS(tdpy_method_##name##_), NULL},
 #define TD_IN_PLACE_VIEW(name, ...) {#name "_", TDPY_KEYWORDS(tdpy_method_##name##_), NULL},

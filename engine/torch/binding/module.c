@@ -20,7 +20,7 @@
 #include "engine/torch/binding/tensor_type.h"
 #include "engine/torch/binding/types.h"
 #include "engine/torch/binding/where.h"
-#include "engine/torch/ops/blas.h"
+#include "engine/torch/ops/linalg/blas.h"
 
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,

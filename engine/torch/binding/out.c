@@ -8,7 +8,7 @@
 #include "engine/torch/graph/in_place.h"
 #include "engine/torch/graph/version.h"
 #include "engine/torch/graph/views.h"
-#include "engine/torch/ops/inplace.h"
+#include "engine/torch/ops/shape/inplace.h"
 #include "engine/torch/tensor/factories.h"
 
 #include <stddef.h>

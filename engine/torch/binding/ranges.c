@@ -8,8 +8,8 @@
 
 #include "engine/torch/graph/grad_fn.h"
 #include "engine/torch/graph/variable.h"
-#include "engine/torch/ops/op.h"
-#include "engine/torch/ops/shape.h"
+#include "engine/torch/ops/base/op.h"
+#include "engine/torch/ops/shape/shape.h"
 #include "engine/torch/tensor/factories.h"
 
 #include <assert.h>

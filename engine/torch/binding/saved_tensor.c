@@ -6,7 +6,7 @@
 #include "engine/torch/binding/node_object.h"
 #include "engine/torch/binding/saved_hooks.h"
 #include "engine/torch/binding/tensor_object.h"
-#include "engine/torch/ops/saved.h"
+#include "engine/torch/ops/base/saved.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "engine/torch/graph/grad_fn.h"
 #include "engine/torch/graph/tensor_hooks.h"
 #include "engine/torch/graph/variable.h"
-#include "engine/torch/ops/shape.h"
+#include "engine/torch/ops/shape/shape.h"
 #include "engine/torch/tensor/factories.h"
 
 /* Nobody else holds the tensor. So the object alone holds what the tensor's hooks hold. */

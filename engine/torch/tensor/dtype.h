@@ -48,7 +48,8 @@ const char *td_dtype_cpp_name(td_dtype dtype);    /* "float", "c10::Half" */
 /* Note [Compute types]: a storage dtype, from TD_FLOAT16 on, only holds elements. Kernels compute
  * in its compute type, float32 or int64. A walk (walk.h) gives a kernel elements of that type, and
  * rounds or wraps what the kernel wrote. So a result is rounded once per operation, as in PyTorch.
- * What reads memory without a walk needs a tensor of the compute type: engine/torch/ops/widen.h. */
+ * What reads memory without a walk needs a tensor of the compute type:
+ * engine/torch/ops/base/widen.h. */
 static inline bool
 td_dtype_is_storage(td_dtype dtype) {
   return dtype >= TD_FLOAT16;
