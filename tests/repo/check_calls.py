@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Holds every call to the structure of the house, as check_layers.py holds every #include: a folder calls what its row of the table
+allows, and inside a layer units call each other one way only. Who calls whom is read off the objects of a build, with nm: a
+function of another unit is an undefined symbol. Data counts too.
+
+ARROWS and CIRCLES are what is left of what the tables forbid. The test fails for a new one. It prints those that are no longer
+there: take them off."""
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from check_layers import MAY_INCLUDE, circles_in, layer_of
+
+SKIPPED = 77
+# A widget asks the engine where a model should answer it.
+ARROWS = {(unit, folder) for folder, units in {
+    "engine/base": """
+        ui/widgets/base/canvas ui/widgets/graph/graph_canvas ui/widgets/graph/graph_pointing ui/widgets/graph/node_search
+        ui/widgets/panes/analysis_pane ui/widgets/panes/stops_pane ui/widgets/view/tape_view""",
+    "engine/control": """
+        ui/widgets/panes/stops_pane""",
+    "engine/events": """
+        ui/widgets/view/level_badge""",
+    "engine/profile/quiz": """
+        ui/widgets/panes/answer_list""",
+    "engine/profile/report": """
+        ui/widgets/graph/graph_pointing ui/widgets/panes/overlay_list ui/widgets/timeline/life_bar""",
+    "engine/replay": """
+        ui/widgets/graph/node_search ui/widgets/timeline/queues_canvas ui/widgets/view/tape_view""",
+}.items() for unit in units.split()}
+# Tables that name what calls their helpers (bench, replay), and files that were cut for length.
+CIRCLES = [circle.split() for circle in (
+    """app/bench/cuts app/bench/drags app/bench/events app/bench/figure app/bench/frames app/bench/graphs app/bench/keeping
+       app/bench/layouts app/bench/models app/bench/nodes app/bench/numbers app/bench/recording app/bench/tapes""",
+    """engine/events/emit engine/events/intern""",
+    """engine/exchange/trace_passes engine/exchange/trace_tape""",
+    """engine/probe/attach engine/probe/hooks engine/probe/level engine/probe/orders engine/probe/shortage""",
+    """engine/profile/model/modeller engine/profile/model/modeller_waits""",
+    """engine/replay/apply engine/replay/apply_pass engine/replay/apply_thread engine/replay/pools engine/replay/queue_heap
+       engine/replay/world""",
+    """engine/torch/ops/base/calc engine/torch/ops/base/gradient_sum engine/torch/ops/base/number engine/torch/ops/base/op
+       engine/torch/ops/base/plan engine/torch/ops/pointwise/activation_ops engine/torch/ops/pointwise/binary_ops
+       engine/torch/ops/pointwise/compare engine/torch/ops/pointwise/polar engine/torch/ops/pointwise/special
+       engine/torch/ops/pointwise/unary_ops engine/torch/ops/pointwise/where engine/torch/ops/reduction/reduce
+       engine/torch/ops/shape/complex_view engine/torch/ops/shape/copy engine/torch/ops/shape/slice engine/torch/ops/shape/view""",
+    """ui/draw/timeline_collect ui/draw/timeline_streams""",
+    """ui/geometry/blocks ui/geometry/coordinates""",
+)]
+
+
+def objects_of(build):
+    """{path of an object: path of its source below the root}, of the libraries and the extension module."""
+    root = pathlib.Path(os.environ["SOURCE_ROOT"]).resolve()
+    found = {}
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
+        source = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
+        if source.suffix == ".c" and source.is_relative_to(root) and not source.is_relative_to(build.resolve()):
+            name = source.relative_to(root).as_posix()
+            path = build / entry["output"]
+            if not name.startswith("tests/") and not entry["output"].startswith("tests/") and path.exists():
+                found[path] = name
+    return found
+
+
+def symbols_of(paths):
+    """{object: (symbols that it defines, symbols that it wants)}"""
+    defined, wanted = collections.defaultdict(set), collections.defaultdict(set)
+    for line in subprocess.check_output(["nm", "-A", "--no-sort", *map(str, paths)], text=True).splitlines():
+        place, _, rest = line.partition(":")
+        kind, name = rest.split()[-2:]
+        if not name.startswith("td_"):
+            continue  # of the C library, which the probe intercepts
+        if kind in "TDBRVWC":
+            defined[place].add(name)
+        elif kind == "U":
+            wanted[place].add(name)
+    return {str(path): (defined[str(path)], wanted[str(path)]) for path in paths}
+
+
+def calls_of(objects, symbols):
+    """{(unit, unit): a symbol} of units that use each other."""
+    home = collections.defaultdict(set)
+    for path, source in objects.items():
+        for name in symbols[str(path)][0]:
+            home[name].add(source.rpartition(".")[0])
+    calls = {}
+    for path, source in objects.items():
+        unit = source.rpartition(".")[0]
+        for name in symbols[str(path)][1]:
+            homes = home[name]
+            if len(homes) == 1 and unit not in homes:
+                calls[unit, next(iter(homes))] = name
+    return calls
+
+
+def forbidden(calls):
+    """(unit, folder) of calls that no row of the table allows."""
+    for unit, other in calls:
+        here, there = layer_of(unit + ".c"), layer_of(other + ".c")
+        if here != there and "*" not in MAY_INCLUDE[here] and there not in MAY_INCLUDE[here]:
+            yield unit, there
+
+
+def calls_into(calls, unit, folder):
+    return ", ".join(sorted(name for (here, other), name in calls.items() if here == unit and layer_of(other + ".c") == folder))
+
+
+def circles_of(calls):
+    uses = collections.defaultdict(set)
+    for unit, other in calls:
+        if layer_of(unit + ".c") == layer_of(other + ".c"):
+            uses[unit].add(other)
+            uses.setdefault(other, set())
+    return circles_in(uses)
+
+
+def check_the_check():
+    objects = {"a.o": "engine/base/a.c", "b.o": "engine/base/b.c", "c.o": "engine/trace/c.c"}
+    symbols = {"a.o": ({"td_a"}, {"td_b", "td_c"}), "b.o": ({"td_b"}, {"td_a"}), "c.o": ({"td_c"}, {"td_a"})}
+    calls = calls_of(objects, symbols)
+    assert circles_of(calls) == [["engine/base/a", "engine/base/b"]]
+    assert list(forbidden(calls)) == [("engine/base/a", "engine/trace")]
+
+
+def main():
+    check_the_check()
+    if not shutil.which("nm"):
+        print("needs nm")
+        return SKIPPED
+    objects = objects_of(pathlib.Path(os.environ["BUILD_ROOT"]))
+    assert objects, "no objects: the build is not made"
+    calls = calls_of(objects, symbols_of(objects))
+    circles = circles_of(calls)
+    found = set(forbidden(calls))
+    problems = [f"{unit}: {layer_of(unit + '.c')} may not call {folder} ({calls_into(calls, unit, folder)})" for unit, folder in sorted(found - ARROWS)]
+    problems += ["a new circle of units that call each other: " + " ".join(circle) for circle in circles
+                 if not any(set(circle) <= set(known) for known in CIRCLES)]
+    gone = [f"{unit} to {folder}" for unit, folder in sorted(ARROWS - found)] + [" ".join(known) for known in CIRCLES
+                                                                                      if not any(set(circle) <= set(known) for circle in circles)]
+    print("".join(f"no longer there: {line}\n" for line in gone), end="")  # not a fault: a build may be without GTK
+    print("\n".join(problems) or f"{len(calls)} arrows between units, {len(found)} of them and {len(circles)} circles are left to remove")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
