@@ -56,8 +56,6 @@ def words_of(path):
     words = set(DEFINED.findall(read(body))) | {name.replace(".c", ".h"), path.name, path.stem}
     if path.suffix == ".py":
         words |= set(DEFINED_PY.findall(read(path)))
-    if path.stem.startswith("command_"):
-        words.add(path.stem.removeprefix("command_"))
     return words | set(TEMPLATE.findall(read(ROOT / "resources" / "ui" / (path.stem + ".ui"))))
 
 
@@ -79,7 +77,7 @@ class Map:
         code = words_of(path) & (self.spoken[test] if path.suffix != ".py" else self.quoted[test] | self.spoken[test])
         shared = {word for word in code if word.startswith("td_") or word in self.quoted[test] or "/" in word}
         shared |= texts_of(path) & self.quoted[test]
-        own_name = test.stem.removeprefix("test_") in (path.stem, path.stem.removeprefix("command_"))
+        own_name = test.stem.removeprefix("test_") == path.stem
         return own_name + sum(1 / self.n_tests_with[word] for word in shared)
 
     def users(self, path):
