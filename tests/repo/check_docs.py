@@ -71,6 +71,15 @@ class Documents(unittest.TestCase):
     def test_a_page_names_every_folder(self):
         self.assert_page_names("architecture.md", [f"{name}`" for name in source_folders()])
 
+    def test_files_are_called_by_the_words_of_the_glossary(self):
+        rows = re.findall(r"^\| ([\w .-]+?) \| .+ \| ([\w, ]*?) ?\|$", text_of("resources/docs/words.md"), re.MULTILINE)[1:]
+        self.assertGreater(len(rows), 35)
+        avoided = {word: instead for instead, words in rows for word in words.split(", ") if word}
+        self.assertIn("wrong", avoided)
+        found = [f"{path.relative_to(ROOT)}: {word} is called {avoided[word]}" for top in ("app", "engine", "ui")
+                 for path in (ROOT / top).rglob("*.[chp]*") for word in avoided if re.search(rf"(^|_){word}s?(_|$)", path.stem)]
+        self.assertEqual(found, [])
+
     def test_one_file_knows_where_the_pytorchs_are(self):
         """A test that looks for it by itself may take an environment that is half installed."""
         texts = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py") if path.name != "check_docs.py"}
