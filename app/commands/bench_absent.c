@@ -7,5 +7,5 @@ td_command_bench(int argc, char **argv) {
   int status;
   if (!td_command_parse("bench", NULL, false, 0, -1, &argc, &argv, &status)) return status;
   return td_command_fail("no bench", "it measures Tapedeck's own engine, which was not built "
-                                     "(-Dtorch=disabled); all that records and reads tapes works");
+                                     "(-Dtorch=disabled); `tapedeck --help` lists the rest");
 }

@@ -17,10 +17,11 @@
  *   document  a tape, a lesson or an example is being opened, or the playhead travels: see
  *             td_window_is_settled
  *   button    a key or a screen reader has pressed one, and it did not act yet
- *   worker    a thread works for the window, or what it brings was not taken:
- * ui/model/base/worker.h delay     work waits a moment; Settle lets it come now:
- * ui/model/base/delay.h frame     a window still changes: a layout, a picture, an animation, a
- * spinner. QUIET_FRAMES frames in a row must bring nothing new
+ *   worker    a thread works for the window, or nothing has taken its result yet
+ *             (ui/model/base/worker.h)
+ *   delay     work waits a moment; Settle lets it come now (ui/model/base/delay.h)
+ *   frame     a window still changes: a layout, a picture, an animation, a spinner. QUIET_FRAMES
+ *             frames in a row must bring nothing new
  *
  * A tape that plays is not pending: then Settle answers at once. Nor is what comes from outside,
  * such as news of a live program, nor a notice that stands until its time is over. The text cursor

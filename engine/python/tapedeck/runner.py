@@ -128,8 +128,9 @@ def start(arguments):
     package = importlib.import_module('tapedeck')
     if not importlib.util.find_spec('tapedeck._C'):
         is_of_another = any(name.startswith('_C.') for name in os.listdir(os.path.dirname(package.__file__)))
-        why = 'for Python ' + '.'.join(map(str, sys.version_info[:2])) if is_of_another else '(-Dtorch=disabled)'
-        give_up(report_fd, f"failed Tapedeck's own engine is not built {why}; `tapedeck record` is for any", FAILED)
+        version = '.'.join(map(str, sys.version_info[:2]))
+        why = f'is not built for Python {version}' if is_of_another else 'is not here (a build with -Dtorch=disabled has none)'
+        give_up(report_fd, f"failed Tapedeck's own engine {why}; `tapedeck record` is for any", FAILED)
     engine = importlib.import_module('tapedeck._C')
     engine.choose_kernels()
     try:
