@@ -316,6 +316,9 @@ def test_failures(tape):
     fails_in_one_line(["--page", "nonsense"], here, "--page")
     nowhere = {key: value for key, value in here.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     fails_in_one_line([str(tape)], nowhere, "no display")
+    spaced = OUTPUT / "no display.tape"
+    spaced.write_bytes(tape.read_bytes())
+    fails_in_one_line([str(spaced)], nowhere, "no display.tape'` or `tapedeck render '")
 
 
 def main():

@@ -102,15 +102,18 @@ activated(AdwApplication *application, gpointer data) {
   show(GTK_WINDOW(window), request, is_settled);
 }
 
+static int
+fail_without_display(const char *path) {
+  if (!path) return td_command_fail("no display", "try `tapedeck examples` or `tapedeck --help`");
+  g_autofree char *name = td_command_shell_name(path);
+  return td_command_fail(
+      "no display", "try `tapedeck info %s` or `tapedeck render %s --view overview -o picture.png`",
+      name, name);
+}
+
 int
 td_window_run(const TdWindowRequest *request) {
-  if (!td_display_open())
-    return td_command_fail(
-        "no display",
-        request->path
-            ? "try `tapedeck info %s` or `tapedeck render %s --view overview -o picture.png`"
-            : "try `tapedeck examples` or `tapedeck --help`",
-        request->path, request->path);
+  if (!td_display_open()) return fail_without_display(request->path);
   g_autoptr(AdwApplication) application =
       adw_application_new("org.tapedeck.Tapedeck", G_APPLICATION_NON_UNIQUE);
   g_application_set_resource_base_path(G_APPLICATION(application), "/org/tapedeck/Tapedeck");
