@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/probe/module_items.h"
 
+#include "engine/base/number_map.h"
 #include "engine/probe/tensors.h"
+
+#define MODULES_MAX 100000 /* of one root */
 
 /* Guarded by the GIL; (owned). */
 static void *module_type, *modules_key, *parameters_key;
@@ -84,35 +87,39 @@ td_module_each_parameter(const td_python *python, void *module, bool also_script
   each_item(python, module, parameters_key, also_script, visit_parameter, &self);
 }
 
+/* The modules that were met, each once, in the order in which they were: a module may be in several
+ * others, and in itself. */
 typedef struct count {
-  const td_python *python;
-  const void *wanted;
-  bool has_wanted;
-  size_t n, n_parameters;
+  td_number_map met;
+  size_t n_parameters;
 } count;
+
+static void
+meet(const char *name, void *module, void *data) {
+  count *self = data;
+  if (self->met.n < MODULES_MAX) td_number_map_put(&self->met, (uintptr_t)module);
+}
 
 static void
 count_parameter(const char *name, const void *impl, void *data) {
   ((count *)data)->n_parameters++;
 }
 
-static void
-count_module(const char *name, void *module, void *data) {
-  count *self = data;
-  self->n++;
-  self->has_wanted = self->has_wanted || module == self->wanted;
-  td_module_each_parameter(self->python, module, true, count_parameter, self);
-  td_module_each_child(self->python, module, true, count_module, self);
-}
-
 size_t
 td_module_count(const td_python *python, void *module, const void *wanted, bool *has_wanted,
                 size_t *n_parameters) {
-  count count = {.python = python, .wanted = wanted};
-  count_module(NULL, module, &count);
-  *has_wanted = count.has_wanted;
+  count count = {0};
+  meet(NULL, module, &count);
+  for (uint32_t i = 0; i < count.met.n; i++) {
+    void *each = (void *)(uintptr_t)count.met.entries[i].key;
+    td_module_each_parameter(python, each, true, count_parameter, &count);
+    td_module_each_child(python, each, true, meet, &count);
+  }
+  size_t n = count.met.n;
+  *has_wanted = td_number_map_find(&count.met, (uintptr_t)wanted) != NULL;
   *n_parameters = count.n_parameters;
-  return count.n;
+  td_number_map_fini(&count.met);
+  return n;
 }
 
 const char *

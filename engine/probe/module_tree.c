@@ -31,10 +31,13 @@ static struct {
   const td_python *python;
 } tree;
 
+#define DEPTH_MAX 1000 /* of modules within modules, as deep as Python itself goes into them */
+
 /* One walk over modules: those whose parameters are to be named. */
 typedef struct walk {
   const td_python *python;
   uint32_t number, root;
+  unsigned depth;
   uint32_t *changed; /* (owned) */
   size_t n_changed, capacity;
 } walk;
@@ -238,13 +241,16 @@ walk_known(walk *self, void *module, uint32_t number, bool is_new) {
     take_labels(number, self);
     add_changed(self, number);
   }
+  self->depth++;
   td_module_each_child(python, module, is_new, walk_child, &(below){self, number});
+  self->depth--;
 }
 
 static void
 walk_module(walk *self, void *module, uint32_t parent, const char *key) {
   uint32_t number = td_module_tree_find(module);
   bool is_new = number == TD_NONE;
+  if (self->depth == DEPTH_MAX) return;
   if (!is_new && tree.records[number].walk == self->number) return;
   if (is_new) number = make_record(self->python, module);
   if (number == TD_NONE) return;

@@ -87,9 +87,7 @@ run_apply(const NodeClass *found, Evaluation *evaluation, variable_list &&inputs
     return outputs;
   }
   variable_list outputs = found->apply(evaluation->node, std::move(inputs));
-  /* The vector's memory is handed on as it is, unless a post hook returns another one. */
-  evaluation->outputs = outputs.data();
-  evaluation->n_outputs = outputs.size();
+  note_outputs(evaluation, outputs, false);
   return outputs;
 }
 
@@ -101,7 +99,9 @@ apply_hook(Node *self, variable_list &&inputs) {
   const NodeClass *found = evaluation->found;
   bool gives_roots = self->num_inputs() == 0 && evaluation->id == evaluation->task->root;
   NumericsApply numerics(self, found->is_accumulate_grad, inputs);
+  meet_leaf_hook_of(self, found);
   variable_list outputs = run_apply(found, evaluation, std::move(inputs));
+  meet_post_hooks(self);
   numerics.end(outputs, gives_roots, id_of);
   return outputs;
 }
@@ -226,7 +226,7 @@ struct Evaluating : Evaluation {
     thread->popped.pending = false;
     thread->evaluation = this;
     found = find_class(thread, node);
-    meet_hooks(node, found);
+    meet_pre_hooks(node, found);
   }
 
   ~Evaluating() {

@@ -6,11 +6,10 @@
 #pragma once
 
 #include "engine/probe/leaves.h"
+#include "engine/probe/observer/outputs.hpp"
 #include "engine/probe/observer/saved.hpp"
 #include "engine/probe/operations.h"
 #include "engine/probe/stacks.h"
-
-#include <variant>
 
 namespace tapedeck {
 
@@ -244,14 +243,11 @@ private:
   }
 
   void emit_metadata(uint32_t id, uint32_t input_nr, const InputMetadata &metadata) {
-    using std::get_if; /* or c10's: some versions have a variant of their own */
-    const SymIntSmallVec *sizes = get_if<SymIntSmallVec>(&metadata.shape_);
-    if (!metadata.options_.has_dtype() || !sizes) return;
-    uint64_t n_bytes = metadata.dtype().itemsize();
-    for (const c10::SymInt &size : *sizes)
-      n_bytes *= size.is_symbolic() ? 0 : static_cast<uint64_t>(size.as_int_unchecked());
-    EMIT(input_metadata, TIME_LAST, id, input_nr, shapes.number(*sizes), number(metadata.dtype()),
-         device_number(metadata.device()), clamp(n_bytes));
+    uint64_t n;
+    if (!n_elements_of(metadata, &n)) return;
+    EMIT(input_metadata, TIME_LAST, id, input_nr,
+         shapes.number(*get_if<SymIntSmallVec>(&metadata.shape_)), number(metadata.dtype()),
+         device_number(metadata.device()), clamp(n * metadata.dtype().itemsize()));
   }
 };
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Hooks of nodes and leaves, as events of their own. When a node with hooks is first evaluated, the
- * observer takes over the call operator of each of their classes. */
+ * observer takes over the call operator of each of their classes. A hook may come later, from a pre
+ * hook or from the node's own function. So the observer looks for leaf hooks again before the
+ * function, and for post hooks behind it. */
 #pragma once
 
 #include "engine/probe/observer/gradients.hpp"
@@ -135,8 +137,7 @@ post_hook(FunctionPostHook *self, const variable_list &outputs, const variable_l
   name = call_between(found, evaluation, TD_hook_kind_post, name,
                       [&] { changed = call(self, outputs, inputs); });
   numerics_hook_end(true, name, changed);
-  evaluation->outputs = changed.data();
-  evaluation->n_outputs = changed.size();
+  note_outputs(evaluation, changed, true);
   return changed;
 }
 
@@ -176,26 +177,34 @@ meet_leaf_hook(const PostAccumulateGradHook *hook) {
 #endif
 
 /* A leaf's hooks live with the tensor. */
+inline const AutogradMeta *
+meta_of_leaf(const Node *node) {
+  const Tensor &leaf = static_cast<const AccumulateGrad *>(node)->variable;
+  return static_cast<const AutogradMeta *>(leaf.unsafeGetTensorImpl()->autograd_meta_.get());
+}
+
 inline void
-meet_hooks_of_leaf(const AccumulateGrad *node) {
-  const auto *meta =
-      static_cast<const AutogradMeta *>(node->variable.unsafeGetTensorImpl()->autograd_meta_.get());
-  if (!meta) return;
-  for (const auto &hook : meta->hooks_)
-    meet_pre_hook(hook.get());
+meet_leaf_hook_of(const Node *node, const NodeClass *found) {
 #if TORCH_AT_LEAST(2, 1)
-  meet_leaf_hook(meta->post_acc_grad_hooks_.get());
+  const AutogradMeta *meta = found->is_accumulate_grad ? meta_of_leaf(node) : nullptr;
+  if (meta) meet_leaf_hook(meta->post_acc_grad_hooks_.get());
 #endif
 }
 
 inline void
-meet_hooks(Node *node, const NodeClass *found) {
-  if (found && found->is_accumulate_grad)
-    meet_hooks_of_leaf(static_cast<const AccumulateGrad *>(node));
-  for (const auto &hook : node->pre_hooks_)
-    meet_pre_hook(hook.get());
+meet_post_hooks(const Node *node) {
   for (const auto &hook : node->post_hooks_)
     meet_post_hook(hook.get());
+}
+
+inline void
+meet_pre_hooks(const Node *node, const NodeClass *found) {
+  const AutogradMeta *meta = found && found->is_accumulate_grad ? meta_of_leaf(node) : nullptr;
+  if (meta)
+    for (const auto &hook : meta->hooks_)
+      meet_pre_hook(hook.get());
+  for (const auto &hook : node->pre_hooks_)
+    meet_pre_hook(hook.get());
 #if TORCH_AT_LEAST(2, 0)
   for (const auto &hook : node->tensor_pre_hooks_)
     meet_pre_hook(hook.get());

@@ -60,11 +60,11 @@ private:
 /* How a gradient that meets another in a slot is added. Where
  * the call itself is observed, it says otherwise. */
 inline td_accumulation
-foretell_mode(const Tensor *gradient, const Tensor *slot, bool filled) {
-  if (gradient && !gradient->defined()) return TD_accumulation_undefined;
+foretell_mode(const Output *gradient, const Tensor *slot, bool filled) {
+  if (gradient && !gradient->defined) return TD_accumulation_undefined;
   if (slot && slot->defined()) filled = true;
   if (!filled) return TD_accumulation_move;
-  bool sparse = (gradient && is_sparse(*gradient)) || (slot && is_sparse(*slot));
+  bool sparse = (gradient && gradient->sparse) || (slot && is_sparse(*slot));
   return sparse ? TD_accumulation_sparse : TD_accumulation_out_of_place;
 }
 
@@ -89,13 +89,13 @@ foretell(const Evaluation *evaluation, uint32_t output_nr, const Edge &edge, Ear
     arrival.skipped = wanted == graph_task->exec_info_.end() || !wanted->second.should_execute();
   }
   arrival.completes = arrival.left == 0 && !arrival.skipped;
-  const Tensor *gradient =
-      output_nr < evaluation->n_outputs ? &evaluation->outputs[output_nr] : nullptr;
+  const Output *gradient =
+      output_nr < evaluation->outputs.size() ? &evaluation->outputs[output_nr] : nullptr;
   const Tensor *slot = is_parked && edge.input_nr < parked->second.buffer.size()
                            ? &parked->second.buffer[edge.input_nr]
                            : nullptr;
   arrival.mode = foretell_mode(gradient, slot, earlier.filled);
-  arrival.bytes = gradient ? bytes_of(*gradient) : 0;
+  arrival.bytes = gradient ? gradient->bytes : 0;
   arrival.added_directly = has_added(evaluation, edge, output_nr, slot);
   if (arrival.added_directly) arrival.direct_bytes = bytes_of(*slot);
   finder.note(node, arrivals.size());

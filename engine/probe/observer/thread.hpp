@@ -7,6 +7,7 @@
 
 #include "engine/probe/observer/torch.hpp"
 
+#include <c10/util/SmallVector.h>
 #include <deque>
 #include <mutex>
 #include <pthread.h>
@@ -97,6 +98,15 @@ struct Scatter {
 
 enum class Phase { before, applying, applied, scattering, scattered };
 
+/* What the scatter has to know of a gradient that a node hands on. The gradients themselves lie in
+ * a vector of the engine's, which a hook may exchange: no pointer into it is kept. */
+struct Output {
+  bool defined, sparse;
+  uint32_t bytes;
+};
+
+using Outputs = c10::SmallVector<Output, 4>;
+
 /* A call of evaluate_function; the innermost of a thread is its `evaluation`. */
 struct Evaluation {
   Evaluation *outer;
@@ -108,9 +118,8 @@ struct Evaluation {
   Phase phase;
   bool holds_lock; /* the graph task's, right now */
   bool captured;
-  bool node_contended;   /* the thread had to wait for the node's mutex, which it holds */
-  const Tensor *outputs; /* as they are handed on, or NULL if unknown */
-  size_t n_outputs;
+  bool node_contended;        /* the thread had to wait for the node's mutex, which it holds */
+  Outputs outputs;            /* as they are handed on; empty if unknown */
   struct Exposure *exposures; /* (owned) of the buffers that the node may add to: exposure.hpp */
 };
 
