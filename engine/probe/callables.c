@@ -48,11 +48,7 @@ attribute(const td_python *python, void *object, void *name) {
 
 static const char *
 text_of(const td_python *python, void *object) {
-  void *type = object ? python->PyObject_Type(object) : NULL;
-  const char *text = type == python->PyUnicode_Type ? python->PyUnicode_AsUTF8(object) : NULL;
-  drop(python, type);
-  if (!text) python->PyErr_Clear();
-  return text;
+  return td_python_text(python, object);
 }
 
 /* The last part of a path. A package's file has the package before it. */
@@ -270,10 +266,9 @@ name_of(const td_python *python, void *callable) {
 
 uint32_t
 td_callables_name(const td_python *python, void *callable) {
-  void *type, *value, *traceback;
-  python->PyErr_Fetch(&type, &value, &traceback);
+  td_python_pending pending = td_python_put_away(python);
   make_names(python);
   uint32_t number = name_of(python, callable);
-  python->PyErr_Restore(type, value, traceback);
+  td_python_give_back(python, pending);
   return number;
 }

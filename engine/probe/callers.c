@@ -15,12 +15,8 @@
 
 static char *
 dup_text(const td_python *python, void *text) {
-  const char *words = text && td_python_type_of(text) == python->PyUnicode_Type
-                          ? python->PyUnicode_AsUTF8(text)
-                          : NULL;
-  char *copy = words && *words ? td_dup_string(words) : NULL;
-  python->PyErr_Clear();
-  return copy;
+  const char *words = td_python_text(python, text);
+  return words && *words ? td_dup_string(words) : NULL;
 }
 
 /* Is this the thread.Thread of the kernel's thread `tid`? */
@@ -78,12 +74,11 @@ td_probe_name_caller(void) {
  */
 static char *
 dup_name_of_other_cb(int tid) {
-  void *type, *value, *traceback;
   const td_python *python = td_python_find();
   if (tid == getpid() || !python) return td_dup_string("main");
-  python->PyErr_Fetch(&type, &value, &traceback);
+  td_python_pending pending = td_python_put_away(python);
   char *name = dup_python_name(python, tid);
-  python->PyErr_Restore(type, value, traceback);
+  td_python_give_back(python, pending);
   return name;
 }
 

@@ -31,24 +31,6 @@ static uint64_t (*thread_id)(void);
 static void *context;          /* (owned) torch.autograd.graph.node_creation_hook(note_made) */
 static _Thread_local char own; /* its address is the thread's */
 
-/* What the thread had raised before. */
-typedef struct pending {
-  void *type, *value, *traceback;
-} pending;
-
-static pending
-put_away(void) {
-  pending error;
-  python_now->PyErr_Fetch(&error.type, &error.value, &error.traceback);
-  return error;
-}
-
-static void
-give_back(pending error) {
-  python_now->PyErr_Clear();
-  python_now->PyErr_Restore(error.type, error.value, error.traceback);
-}
-
 static void
 drop(void *object) {
   if (object) python_now->Py_DecRef(object);
@@ -71,11 +53,9 @@ leave_cb(void *capsule) {
   td_python_hold hold;
   bool is_own = python_now->PyCapsule_GetPointer(capsule, CAPSULE) == &own;
   if (!is_own || no_hooks() || !td_python_enter(python_now, &hold)) return;
-  pending error = put_away();
   void *none = python_now->Py_BuildValue("");
   drop(python_now->PyObject_CallMethod(context, "__exit__", "OOO", none, none, none));
   drop(none);
-  give_back(error);
   td_python_leave(python_now, hold);
 }
 
@@ -97,9 +77,9 @@ td_creation_is_missing(void) {
 void
 td_creation_enter(void) {
   int had_gc = python_now->PyGC_Disable ? python_now->PyGC_Disable() : 0;
-  pending error = put_away();
+  td_python_pending pending = td_python_put_away(python_now);
   if (watch_end()) drop(python_now->PyObject_CallMethod(context, "__enter__", NULL));
-  give_back(error);
+  td_python_give_back(python_now, pending);
   if (had_gc) python_now->PyGC_Enable();
 }
 

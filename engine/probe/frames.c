@@ -51,7 +51,7 @@ hash_of(const frames *self) {
 static void
 print_attribute(const td_python *python, FILE *out, void *code, const char *name) {
   void *value = python->PyObject_GetAttrString(code, name);
-  const char *text = value ? python->PyUnicode_AsUTF8(value) : NULL;
+  const char *text = td_python_text(python, value);
   fputs(text ? text : "?", out);
   python->PyErr_Clear();
   if (value) python->Py_DecRef(value);
@@ -61,10 +61,8 @@ static uint32_t
 make_text(const td_python *python, const frames *self) {
   char *text = NULL;
   size_t size = 0;
-  void *type, *value, *traceback;
   FILE *out = open_memstream(&text, &size);
   if (!out) return 0;
-  python->PyErr_Fetch(&type, &value, &traceback);
   if (self->cut) fputs("...\n", out);
   for (size_t i = self->n; i-- > 0;) {
     print_attribute(python, out, self->codes[i], "co_filename");
@@ -72,7 +70,6 @@ make_text(const td_python *python, const frames *self) {
     print_attribute(python, out, self->codes[i], "co_name");
     if (i > 0) putc('\n', out);
   }
-  python->PyErr_Restore(type, value, traceback);
   fclose(out);
   uint32_t id = td_intern(text);
   free(text);

@@ -20,7 +20,7 @@ visit_items(const td_python *python, void *mapping, visit_item visit, void *data
     void *pair = python->PyList_GetItem(items, i);
     if (td_python_type_of(pair) != python->PyTuple_Type || python->PyTuple_Size(pair) != 2)
       continue;
-    const char *key = python->PyUnicode_AsUTF8(python->PyTuple_GetItem(pair, 0));
+    const char *key = td_python_text(python, python->PyTuple_GetItem(pair, 0));
     if (key) visit(key, python->PyTuple_GetItem(pair, 1), data);
   }
   python->PyErr_Clear();
@@ -28,24 +28,34 @@ visit_items(const td_python *python, void *mapping, visit_item visit, void *data
   if (view) python->Py_DecRef(view);
 }
 
+/* What the module's own dict has under a name (owned), or NULL. No attribute is asked for: that may
+ * run code of the module's class. */
+static void *
+own_item(const td_python *python, void *module, void *name) {
+  void *dict = python->PyObject_GenericGetDict(module, NULL);
+  if (!dict) python->PyErr_Clear();
+  void *item = dict ? python->PyDict_GetItem(dict, name) : NULL;
+  if (item) python->Py_IncRef(item);
+  if (dict) python->Py_DecRef(dict);
+  return item;
+}
+
 /* The dict of a module that has its modules or its parameters. */
 static void
 each_item(const td_python *python, void *module, void *which, bool also_script, visit_item visit,
           void *data) {
-  void *items = python->PyObject_GetAttr(module, which), *key, *value;
+  void *items = own_item(python, module, which), *key, *value;
   td_python_size at = 0;
-  if (!items) {
-    python->PyErr_Clear();
-  } else if (td_python_is_a(python, items, python->PyDict_Type)) {
+  if (!items) return;
+  if (td_python_is_a(python, items, python->PyDict_Type)) {
     while (python->PyDict_Next(items, &at, &key, &value)) {
-      const char *name =
-          td_python_type_of(key) == python->PyUnicode_Type ? python->PyUnicode_AsUTF8(key) : NULL;
+      const char *name = td_python_text(python, key);
       if (name) visit(name, value, data);
     }
   } else if (also_script) {
     visit_items(python, items, visit, data);
   }
-  if (items) python->Py_DecRef(items);
+  python->Py_DecRef(items);
 }
 
 bool

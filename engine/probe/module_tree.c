@@ -148,7 +148,7 @@ dup_class(const td_python *python, void *module) {
   char *name = td_python_class_name(python, module);
   if (strcmp(name, "RecursiveScriptModule") != 0) return name;
   void *scripted = python->PyObject_GetAttrString(module, "original_name");
-  const char *text = scripted ? python->PyUnicode_AsUTF8(scripted) : NULL;
+  const char *text = td_python_text(python, scripted);
   if (text) {
     free(name);
     name = td_dup_string(text);

@@ -52,17 +52,40 @@ is_ending(const td_python *python) {
   return python->_Py_IsFinalizing && python->_Py_IsFinalizing();
 }
 
+td_python_pending
+td_python_put_away(const td_python *python) {
+  td_python_pending pending;
+  python->PyErr_Fetch(&pending.type, &pending.value, &pending.traceback);
+  return pending;
+}
+
+void
+td_python_give_back(const td_python *python, td_python_pending pending) {
+  python->PyErr_Restore(pending.type, pending.value, pending.traceback);
+}
+
+const char *
+td_python_text(const td_python *python, void *object) {
+  if (!object || td_python_type_of(object) != python->PyUnicode_Type) return NULL;
+  td_python_pending pending = td_python_put_away(python);
+  const char *text = python->PyUnicode_AsUTF8(object);
+  td_python_give_back(python, pending);
+  return text;
+}
+
 bool
 td_python_enter(const td_python *python, td_python_hold *hold) {
   *hold = (td_python_hold){0};
   if (is_ending(python) || !python->PyGILState_GetThisThreadState()) return false;
   hold->taken = !python->PyGILState_Check();
   if (hold->taken) hold->state = python->PyGILState_Ensure();
+  hold->pending = td_python_put_away(python);
   return true;
 }
 
 void
 td_python_leave(const td_python *python, td_python_hold hold) {
+  td_python_give_back(python, hold.pending);
   if (hold.taken) python->PyGILState_Release(hold.state);
 }
 
@@ -72,7 +95,7 @@ td_python_error(const td_python *python) {
   python->PyErr_Fetch(&type, &value, &traceback);
   python->PyErr_NormalizeException(&type, &value, &traceback);
   void *text = value ? python->PyObject_Str(value) : NULL;
-  const char *words = text ? python->PyUnicode_AsUTF8(text) : NULL;
+  const char *words = td_python_text(python, text);
   char *result = td_dup_string(words && *words ? words : "an exception without words");
   python->PyErr_Clear();
   python->Py_DecRef(text);
@@ -86,7 +109,7 @@ td_python_error(const td_python *python) {
 static char *
 text_attribute(const td_python *python, void *object, const char *name) {
   void *value = python->PyObject_GetAttrString(object, name);
-  const char *text = value ? python->PyUnicode_AsUTF8(value) : NULL;
+  const char *text = td_python_text(python, value);
   char *copy = text ? td_dup_string(text) : NULL;
   python->PyErr_Clear();
   if (value) python->Py_DecRef(value);

@@ -38,11 +38,22 @@ const td_python *td_python_find(void);
 /* td_python_is_held tells whether this thread has the GIL. */
 bool td_python_is_held(void);
 
-/* td_python_enter takes the GIL for a thread that Python knows. It returns false and takes nothing
- * if Python does not know the thread or is ending. td_python_leave gives back what it took. */
+/* td_python_put_away takes away the exception that the program may have pending, so that reading
+ * can neither meet nor lose it. td_python_give_back drops what reading left and restores it. */
+typedef struct td_python_pending {
+  void *type, *value, *traceback; /* (owned) */
+} td_python_pending;
+
+td_python_pending td_python_put_away(const td_python *python);
+void td_python_give_back(const td_python *python, td_python_pending pending);
+
+/* td_python_enter takes the GIL for a thread that Python knows, and puts the pending exception
+ * away. It returns false and takes nothing if Python does not know the thread or is ending.
+ * td_python_leave gives back what it took. */
 typedef struct td_python_hold {
   bool taken;
   int state;
+  td_python_pending pending;
 } td_python_hold;
 
 bool td_python_enter(const td_python *python, td_python_hold *hold);
@@ -70,6 +81,10 @@ td_python_type_of(void *object) {
 
 bool td_python_is_a(const td_python *python, void *object, void *type);
 bool td_python_has_gil(void);
+
+/* td_python_text returns a str in UTF-8 (borrowed), or NULL: not an exact str, or not Unicode. The
+ * pending exception stays as it is. */
+const char *td_python_text(const td_python *python, void *object);
 
 /* td_python_class_name returns the name of an object's class; the caller frees. */
 char *td_python_class_name(const td_python *python, void *object);

@@ -32,10 +32,7 @@ visit_dict(const walk *self, const td_variable *of, void *dict, int depth) {
   td_python_size at = 0;
   void *key, *value;
   for (int n = 0; n < ELEMENTS_MAX && self->python->PyDict_Next(dict, &at, &key, &value); n++) {
-    const char *name = td_python_type_of(key) == self->python->PyUnicode_Type
-                           ? self->python->PyUnicode_AsUTF8(key)
-                           : NULL;
-    if (!name) self->python->PyErr_Clear();
+    const char *name = td_python_text(self->python, key);
     td_variable child = {.of = of, .name = name, .value = value};
     if (name && !visit_value(self, &child, depth)) return false;
   }
@@ -146,10 +143,10 @@ each_local(const walk *self, void *frame, void *code) {
     for (td_python_size i = 0; i < n && go_on; i++) {
       void *name = python->PyTuple_GetItem(names, i);
       if (list == 1 && contains(python, locals, n_locals, name)) continue;
-      td_variable variable = {.name = python->PyUnicode_AsUTF8(name)};
+      td_variable variable = {.name = td_python_text(python, name)};
       variable.value = local_value(python, frame, values, at++, name);
       if (!variable.value) continue;
-      go_on = visit_value(self, &variable, 2);
+      go_on = !variable.name || visit_value(self, &variable, 2);
       python->Py_DecRef(variable.value);
     }
     if (names) python->Py_DecRef(names);
@@ -174,8 +171,7 @@ each_global(const walk *self, void *frame) {
   bool go_on = true;
   if (!globals) python->PyErr_Clear();
   while (globals && go_on && python->PyDict_Next(globals, &at, &key, &value)) {
-    if (td_python_type_of(key) != python->PyUnicode_Type) continue;
-    td_variable variable = {.name = python->PyUnicode_AsUTF8(key), .value = value};
+    td_variable variable = {.name = td_python_text(python, key), .value = value};
     if (variable.name) go_on = visit_value(self, &variable, 2);
   }
   if (globals) python->Py_DecRef(globals);
@@ -198,7 +194,7 @@ torch_folder(const td_python *python) {
   static char *folder;
   if (folder) return folder;
   void *file = td_python_module_item(python, "torch", "__file__");
-  const char *path = file ? python->PyUnicode_AsUTF8(file) : NULL;
+  const char *path = td_python_text(python, file);
   const char *slash = path ? strrchr(path, '/') : NULL;
   if (slash) folder = td_format("%.*s", (int)(slash + 1 - path), path);
   python->PyErr_Clear();
@@ -215,7 +211,7 @@ bool
 td_variables_is_foreign(const td_python *python, void *frame) {
   void *code = python->PyFrame_GetCode(frame);
   void *file = python->PyObject_GetAttrString(code, "co_filename");
-  const char *path = file ? python->PyUnicode_AsUTF8(file) : NULL;
+  const char *path = td_python_text(python, file);
   bool foreign = !path || begins_with(path, torch_folder(python)) ||
                  begins_with(path, "<tapedeck") || begins_with(path, "<frozen");
   python->PyErr_Clear();

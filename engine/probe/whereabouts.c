@@ -12,7 +12,7 @@ static _Thread_local char *told; /* (owned) what where.py says in this thread */
 /* tell(text) */
 static void *
 tell(void *self, void *const *arguments, td_python_size n) {
-  const char *text = n == 1 ? python->PyUnicode_AsUTF8(arguments[0]) : NULL;
+  const char *text = n == 1 ? td_python_text(python, arguments[0]) : NULL;
   if (text && !told) told = td_format("%s", text);
   return python->Py_BuildValue("");
 }
