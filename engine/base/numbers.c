@@ -172,6 +172,39 @@ td_numbers_are_readable(const td_numbers *numbers) {
   return numbers->data != NULL;
 }
 
+/* The dimension with the least stride above `above`, where the array has more than one place. */
+static int
+next_stride(const td_numbers *numbers, int64_t above) {
+  int found = -1;
+  for (int dim = 0; dim < numbers->n_dims; dim++)
+    if (numbers->sizes[dim] > 1 && numbers->strides[dim] > above &&
+        (found < 0 || numbers->strides[dim] < numbers->strides[found]))
+      found = dim;
+  return found;
+}
+
+/* Elements lie apart if each stride is as long as all that the lesser ones reach. Two equal strides
+ * overlap, and so does a negative one here. */
+bool
+td_numbers_span(const td_numbers *numbers, uint64_t *n_bytes) {
+  int64_t reach = 1, n_moving = 0, n_met = 0;
+  *n_bytes = 0;
+  for (int dim = 0; dim < numbers->n_dims; dim++) {
+    if (numbers->sizes[dim] == 0) return true;
+    n_moving += numbers->sizes[dim] > 1 && numbers->strides[dim] != 0;
+  }
+  for (int dim = next_stride(numbers, 0); dim >= 0;
+       dim = next_stride(numbers, numbers->strides[dim])) {
+    int64_t stride = numbers->strides[dim], way;
+    if (stride < reach || __builtin_mul_overflow(numbers->sizes[dim] - 1, stride, &way) ||
+        __builtin_add_overflow(reach, way, &reach))
+      return false;
+    n_met++;
+  }
+  return n_met == n_moving &&
+         !__builtin_mul_overflow((uint64_t)reach, formats[numbers->type].n_bytes, n_bytes);
+}
+
 static void
 rows_of_elements(td_number_rows *rows, const td_numbers *numbers) {
   td_number_rows_init(rows, numbers, 1, formats[numbers->type].n_bytes);

@@ -30,6 +30,11 @@ td_number_type td_number_type_find(const char *text);
  * type, not too many dimensions, and memory. The functions find nothing in an unreadable array. */
 bool td_numbers_are_readable(const td_numbers *numbers);
 
+/* td_numbers_span writes how many bytes, from `data` on, the elements of a readable array take. It
+ * returns false if two elements may lie on each other otherwise than by stride 0, or if strides are
+ * negative or out of bounds. */
+bool td_numbers_span(const td_numbers *numbers, uint64_t *n_bytes);
+
 /* td_numbers_look returns which of the bits above occur among the elements; 0 for integers. If all
  * elements are finite, it takes one pass at the speed of memory. It reads in memory's order, and
  * each repeated element (stride 0) once. */

@@ -14,6 +14,8 @@
 #define TD_UNREAD_DEVICE "it is not in the CPU's memory"
 #define TD_UNREAD_NO_MEMORY "it has no memory of its own"
 #define TD_UNREAD_TYPE "its type of number is not known"
+#define TD_UNREAD_SHORT "its memory is shorter than it"
+#define TD_UNREAD_OVERLAP "its elements may lie on each other"
 #define TD_UNREAD_REFUSES "it does not let itself be read"
 
 /* A gradient as an observer sees it. */

@@ -14,7 +14,7 @@ bool td_numerics_anomalies, td_numerics_statistics, td_numerics_hooks_unseen;
 
 static const char *search = "off"; /* what is looked for */
 static bool in_full;               /* statistics, not counts alone */
-#define N_REASONS 8
+#define N_REASONS 16
 static _Atomic(const char *) told[N_REASONS]; /* why gradients were not read */
 static _Thread_local td_numerics_frame *now;  /* (borrowed) the innermost evaluation */
 
@@ -72,6 +72,20 @@ note_unread(const char *why) {
   }
 }
 
+void
+td_numerics_check(td_gradient *gradient, uint64_t n_bytes) {
+  uint64_t wanted = 0;
+  bool is_ours = td_numbers_are_readable(&gradient->numbers);
+  bool lies_apart = is_ours && td_numbers_span(&gradient->numbers, &wanted);
+  if (!is_ours)
+    gradient->unread = TD_UNREAD_NO_MEMORY;
+  else if (!lies_apart)
+    gradient->unread = TD_UNREAD_OVERLAP;
+  else if (wanted > n_bytes)
+    gradient->unread = TD_UNREAD_SHORT;
+  if (gradient->unread) gradient->numbers = (td_numbers){.type = TD_N_NUMBER_TYPES};
+}
+
 static bool
 can_be_read(const td_gradient *gradient) {
   if (!gradient->identity) return false;
@@ -79,9 +93,10 @@ can_be_read(const td_gradient *gradient) {
   return !gradient->unread && td_numbers_are_readable(&gradient->numbers);
 }
 
+/* 0 for a gradient that nobody can read. */
 static uint64_t
 n_elements(const td_gradient *gradient) {
-  uint64_t n = 1;
+  uint64_t n = gradient->unread ? 0 : 1;
   for (int dim = 0; dim < gradient->numbers.n_dims; dim++)
     n *= (uint64_t)gradient->numbers.sizes[dim];
   return n;

@@ -31,6 +31,11 @@ TD_NUMERICS_API void td_numerics_configure(const char *anomaly, const char *stat
  * is looked for: the setting "anomaly". */
 TD_NUMERICS_API void td_numerics_begin(void);
 
+/* td_numerics_check withdraws the numbers of a gradient that nobody can read within the `n_bytes`
+ * from its data on, each byte once, and says why in `unread`. Whoever describes a gradient calls it
+ * last. */
+TD_NUMERICS_API void td_numerics_check(td_gradient *gradient, uint64_t n_bytes);
+
 /* td_numerics_look returns the bits that td_numbers_look finds in a gradient; 0 if nobody can read
  * it. */
 TD_NUMERICS_API unsigned td_numerics_look(const td_gradient *gradient);

@@ -21,8 +21,21 @@ struct Operation : at::ObserverContext {
   uint64_t begin = 0; /* operations of this thread that had ended */
   c10::SmallVector<at::TensorImpl *, 8> operands;
   bool overwrites = false;
-  unsigned overwritten = 0; /* what was found in the first operand, before */
+  bool overwrites_little = false; /* of the first operand: it is long beside what is written */
+  unsigned overwritten = 0;       /* what was found in the first operand, before */
 };
+
+constexpr int64_t MUCH = 4; /* times as many elements */
+
+/* Reading all of a target costs more than the operation, which writes a few elements of it. */
+inline bool
+overwrites_little(const char *name, const Operation &operation) {
+  if (!operation.overwrites || !writes_at_indices(name)) return false;
+  int64_t others = 0;
+  for (size_t i = 1; i < operation.operands.size(); i++)
+    others += operation.operands[i]->numel_;
+  return operation.operands[0]->numel_ > MUCH * others;
+}
 
 /* The sequence number of this thread's last node whose operation is noted. An operation that
  * contains others ends after they do. */
@@ -101,9 +114,20 @@ viewed(const Operation &operation, at::TensorImpl *result) {
   return nullptr;
 }
 
+/* What was written into a long target came from the other operands. */
+inline unsigned
+look_at_written(const Operation &operation) {
+  unsigned found = 0;
+  for (size_t i = 1; i < operation.operands.size(); i++)
+    found |= look_at(operation.operands[i]);
+  return found;
+}
+
 inline unsigned
 look_at_result(const Operation &operation, at::TensorImpl *result) {
   if (!result->storage_.storage_impl_) return 0; /* undefined, or not dense */
+  if (operation.overwrites_little && result == operation.operands[0])
+    return look_at_written(operation);
   Finite &finite = finite_now();
   const at::TensorImpl *base = viewed(operation, result);
   bool is_known =
@@ -126,7 +150,9 @@ operation_begin(const at::RecordFunction &function) {
   for (const c10::IValue &value : function.inputs())
     each_tensor(value, [&](at::TensorImpl *impl) { operation->operands.push_back(impl); });
   operation->overwrites = is_in_place(function.name()) && !operation->operands.empty();
-  if (operation->overwrites) operation->overwritten = look_at(operation->operands[0]);
+  operation->overwrites_little = overwrites_little(function.name(), *operation);
+  if (operation->overwrites && !operation->overwrites_little)
+    operation->overwritten = look_at(operation->operands[0]);
   return operation;
 }
 

@@ -52,27 +52,54 @@ number_type(caffe2::TypeMeta type) {
   }
 }
 
-/* Why a tensor's memory cannot be read as it lies there; NULL: it can. */
+/* The dispatch keys of a tensor whose elements are the numbers in its memory. */
+inline bool
+has_ordinary_keys(const at::TensorImpl *impl) {
+  using c10::DispatchKey;
+  static const c10::DispatchKeySet ordinary =
+      c10::DispatchKeySet({DispatchKey::CPU, DispatchKey::AutogradCPU, DispatchKey::AutocastCPU,
+                           DispatchKey::ADInplaceOrView, DispatchKey::Conjugate});
+  return (impl->key_set() - ordinary).empty();
+}
+
+/* Why a tensor's memory cannot be read as it lies there; NULL: it can. Only what is known to be
+ * ordinary is read: a plain TensorImpl, dense and on the CPU, with sizes and a storage of its own.
+ */
 inline const char *
 why_unread(at::TensorImpl *impl) {
-  const c10::DispatchKeySet keys = impl->key_set();
   if (impl->is_python_dispatch()) return TD_UNREAD_SUBCLASS;
-  if (impl->layout() != c10::kStrided) return TD_UNREAD_LAYOUT;
   if (impl->device_type() != c10::DeviceType::CPU) return TD_UNREAD_DEVICE;
-  if (keys.has(c10::DispatchKey::Negative) || keys.has(c10::DispatchKey::ZeroTensor) ||
-      !impl->has_storage() || !impl->storage_initialized())
+  if (impl->layout() != c10::kStrided || typeid(*impl) != typeid(at::TensorImpl) ||
+      !impl->matches_policy(at::TensorImpl::SizesStridesPolicy::Default))
+    return TD_UNREAD_LAYOUT;
+  if (!has_ordinary_keys(impl) || !impl->has_storage() || !impl->storage_initialized())
     return TD_UNREAD_NO_MEMORY;
   if (number_type(impl->dtype()) == TD_N_NUMBER_TYPES) return TD_UNREAD_TYPE;
   return nullptr;
 }
 
+/* The bytes of the storage from the tensor's first element on. */
+inline uint64_t
+bytes_behind(const at::TensorImpl *impl) {
+  uint64_t n = impl->storage().nbytes(), itemsize = impl->dtype().itemsize(), begin;
+  bool is_within =
+      impl->storage_offset() >= 0 &&
+      !__builtin_mul_overflow(static_cast<uint64_t>(impl->storage_offset()), itemsize, &begin) &&
+      begin <= n;
+  return is_within ? n - begin : 0;
+}
+
 inline void
-describe_memory(at::TensorImpl *impl, td_numbers *out) {
-  out->n_dims = static_cast<int>(impl->dim());
-  out->sizes = impl->sizes().data();
-  out->strides = impl->strides().data();
-  out->data = impl->numel() ? impl->data() : nullptr;
-  out->type = number_type(impl->dtype());
+describe_memory(at::TensorImpl *impl, td_gradient *out) {
+  td_numbers numbers = {};
+  numbers.n_dims = static_cast<int>(impl->dim());
+  numbers.sizes = impl->sizes().data();
+  numbers.strides = impl->strides().data();
+  numbers.data = impl->numel() ? impl->data() : nullptr;
+  numbers.type = number_type(impl->dtype());
+  uint64_t n_bytes = bytes_behind(impl);
+  out->numbers = numbers;
+  td_numerics_check(out, n_bytes);
 }
 
 inline void
@@ -84,7 +111,7 @@ describe(at::TensorImpl *impl, td_gradient *out) noexcept {
   try {
     out->version = impl->is_inference() ? 0 : impl->version_counter().current_version();
     out->unread = why_unread(impl);
-    if (!out->unread) describe_memory(impl, &out->numbers);
+    if (!out->unread) describe_memory(impl, out);
   } catch (...) {
     out->unread = TD_UNREAD_REFUSES;
   }

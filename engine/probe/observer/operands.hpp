@@ -29,6 +29,20 @@ is_in_place(const char *name) {
   return length > 2 && name[length - 1] == '_' && (name[length - 2] != '_' || strstr(name, "__i"));
 }
 
+/* An operation that writes at some indices of its first operand: what it writes there is in the
+ * others. */
+inline bool
+writes_at_indices(const char *name) {
+  static const char *const names[] = {"index_copy_",      "index_fill_",  "index_put_",
+                                      "_index_put_impl_", "index_add_",   "index_reduce_",
+                                      "scatter_",         "scatter_add_", "scatter_reduce_",
+                                      "masked_scatter_",  "put_"};
+  const char *colon = strrchr(name, ':'), *bare = colon ? colon + 1 : name;
+  for (const char *each : names)
+    if (strcmp(bare, each) == 0) return true;
+  return false;
+}
+
 inline const Node *
 grad_fn_of(at::TensorImpl *impl) {
   const auto *meta = static_cast<const AutogradMeta *>(impl->autograd_meta());
