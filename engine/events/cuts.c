@@ -11,6 +11,7 @@ static struct {
   pthread_mutex_t mutex;
   td_number_map leaves;                     /* (guarded by mutex) kind << 32 | stack */
   _Atomic uint32_t passes_left, notes_left; /* relaxed: one more or less does no harm */
+  _Atomic bool missed;                      /* some cuts were not noted */
 } table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 __attribute__((constructor)) static void
@@ -37,16 +38,22 @@ td_cuts_note(uint64_t leaf, td_cut cut) {
   if (!*value || *value >> 32 >= (uint64_t)cut.kind) *value = (uint64_t)cut.kind << 32 | cut.stack;
   count_down(&table.notes_left);
   pthread_mutex_unlock(&table.mutex);
-  if (!atomic_load_explicit(&table.notes_left, memory_order_relaxed))
-    atomic_store_explicit(&table.passes_left, 0, memory_order_relaxed);
+  if (!atomic_load_explicit(&table.notes_left, memory_order_relaxed)) td_cuts_give_up();
+}
+
+void
+td_cuts_give_up(void) {
+  atomic_store_explicit(&table.missed, true, memory_order_relaxed);
+  atomic_store_explicit(&table.passes_left, 0, memory_order_relaxed);
 }
 
 td_cut
 td_cuts_find(uint64_t leaf) {
   pthread_mutex_lock(&table.mutex);
   const uint64_t *value = td_number_map_find(&table.leaves, leaf);
-  td_cut cut = {TD_cut_kind_none, 0};
-  if (value) cut = (td_cut){(td_cut_kind)(*value >> 32), (uint32_t)*value};
+  bool missed = atomic_load_explicit(&table.missed, memory_order_relaxed);
+  td_cut cut = {missed ? TD_cut_kind_unseen : TD_cut_kind_none, 0};
+  if (value && !missed) cut = (td_cut){(td_cut_kind)(*value >> 32), (uint32_t)*value};
   pthread_mutex_unlock(&table.mutex);
   return cut;
 }
@@ -56,6 +63,7 @@ td_cuts_begin(void) {
   pthread_mutex_lock(&table.mutex);
   td_number_map_fini(&table.leaves);
   pthread_mutex_unlock(&table.mutex);
+  atomic_store_explicit(&table.missed, false, memory_order_relaxed);
   atomic_store_explicit(&table.notes_left, TD_CUTS_NOTED, memory_order_relaxed);
   atomic_store_explicit(&table.passes_left, TD_CUTS_PASSES, memory_order_relaxed);
 }

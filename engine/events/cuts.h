@@ -32,10 +32,15 @@ TD_CUTS_API bool td_cuts_wanted(void);
 
 /* td_cuts_note notes the cut of a leaf, which has a number of its own. A detach() counts more than
  * an item(), and both more than no_grad(). Of equals the last one counts. After TD_CUTS_NOTED notes
- * no more cuts are wanted. */
+ * it gives up. */
 TD_CUTS_API void td_cuts_note(uint64_t leaf, td_cut cut);
 
-/* td_cuts_find returns what was noted of a leaf, TD_cut_kind_none if nothing was. */
+/* td_cuts_give_up wants no more cuts, because to note them costs too much. A cut that is not noted
+ * may be the last one, so nothing is known of any leaf from then on. */
+TD_CUTS_API void td_cuts_give_up(void);
+
+/* td_cuts_find returns what was noted of a leaf: TD_cut_kind_none if nothing was,
+ * TD_cut_kind_unseen if td_cuts_give_up was called. */
 td_cut td_cuts_find(uint64_t leaf);
 
 #ifdef __cplusplus

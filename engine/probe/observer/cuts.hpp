@@ -17,6 +17,39 @@ namespace tapedeck {
 
 constexpr size_t CUT_WALK = 10000; /* nodes, at most */
 
+/* Walks may take this much of the time that the process has computed, and so much in any case. */
+constexpr uint64_t CUT_SHARE = 50, CUT_FREE_NS = 2000000;
+
+inline uint64_t
+processor_time(clockid_t clock) {
+  timespec now = {};
+  clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+/* What all walks have taken since the watch began. A program that reads a number of each step of a
+ * long loop would spend its time in them. */
+class CutBudget {
+public:
+  void begin() {
+    spent = 0;
+    since = processor_time(CLOCK_PROCESS_CPUTIME_ID);
+  }
+
+  template <class Walk> void spend(Walk walk) {
+    uint64_t before = processor_time(CLOCK_THREAD_CPUTIME_ID);
+    walk();
+    uint64_t all = spent += processor_time(CLOCK_THREAD_CPUTIME_ID) - before;
+    if (all > CUT_FREE_NS && all * CUT_SHARE > processor_time(CLOCK_PROCESS_CPUTIME_ID) - since)
+      td_cuts_give_up();
+  }
+
+private:
+  std::atomic<uint64_t> spent{0}, since{0};
+};
+
+extern CutBudget *cut_budget;
+
 inline uint64_t
 leaf_number(const at::TensorImpl *impl) {
   return reinterpret_cast<uintptr_t>(impl);
@@ -68,7 +101,7 @@ cut_history(const at::RecordFunction &function, td_cut_kind kind) {
   const auto inputs = function.inputs();
   if (inputs.empty() || !inputs[0].isTensor()) return;
   const Node *grad_fn = grad_fn_of(inputs[0].unsafeToTensorImpl());
-  if (grad_fn) CutWalk(grad_fn, {kind, td_stacks_here()});
+  if (grad_fn) cut_budget->spend([&] { CutWalk(grad_fn, {kind, td_stacks_here()}); });
 }
 
 /* The engine's own operations, and those of nodes, are no cuts. */
@@ -95,6 +128,7 @@ public:
     watches = watches && td_cuts_wanted();
     if (watches == is_watching) return;
     if (is_watching) at::removeCallback(handle);
+    if (watches) cut_budget->begin();
     handle =
         watches
             ? at::addGlobalCallback(at::RecordFunctionCallback(cut_begin).needsInputs(true).scopes(

@@ -37,6 +37,7 @@ PythonLists *python_lists = new PythonLists{};
 Counters *counters = new Counters;
 Collectives *collectives = new Collectives;
 CutWatch *cut_watch = new CutWatch;
+CutBudget *cut_budget = new CutBudget;
 TLS_QUICK Thread *thread_self;
 TLS_QUICK td_ring *ring_self;
 TLS_QUICK uint32_t ring_session;

@@ -131,6 +131,9 @@ advice_of(td_cut_kind cut) {
   case TD_cut_kind_no_grad:
     return TD_N("The program used it under no_grad(), in the line named here. No graph is made "
                 "there.");
+  case TD_cut_kind_unseen:
+    return TD_N("Whether detach(), item() or no_grad() cut it off is not known: to look for them "
+                "would have slowed the program down.");
   default:
     return TD_N("The loss does not depend on it, or an operation without a gradient cut it off, "
                 "such as argmax().");
