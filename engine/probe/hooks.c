@@ -83,8 +83,8 @@ find_maker(void *metadata) {
  * node's dict; `leaf` is the address of an AccumulateGrad's tensor, else 0. */
 static void *
 tell_node(void *self, void *const *arguments, td_python_size n) {
-  const char *name = n >= 6 ? python->PyUnicode_AsUTF8(arguments[0]) : NULL;
-  if (!name) return NULL;
+  const char *name = n >= 6 ? td_python_text(python, arguments[0]) : NULL;
+  if (!name) return from_id(TD_NONE);
   uint64_t sequence_nr = python->PyLong_AsUnsignedLongLongMask(arguments[1]);
   const void *leaf = (const void *)(uintptr_t)number(arguments[5]);
   td_seen_edge *edges = read_edges(arguments + 6, (size_t)(n - 6) / 2);
@@ -108,9 +108,9 @@ tell_node(void *self, void *const *arguments, td_python_size n) {
 static void *
 tell_input(void *self, void *const *arguments, td_python_size n) {
   if (n != 6) return none();
-  const char *shape = python->PyUnicode_AsUTF8(arguments[2]);
-  const char *dtype = python->PyUnicode_AsUTF8(arguments[3]);
-  if (!shape || !dtype) return NULL;
+  const char *shape = td_python_text(python, arguments[2]);
+  const char *dtype = td_python_text(python, arguments[3]);
+  if (!shape || !dtype) return none();
   long long n_bytes = number(arguments[5]);
   TD_EMIT(input_metadata, .node = (uint32_t)number(arguments[0]),
           .input_nr = (uint32_t)number(arguments[1]), .shape = td_intern(shape),
@@ -126,12 +126,28 @@ recording(void *self, void *const *arguments, td_python_size n) {
   return from_id(td_probe_is_on());
 }
 
-/* tell_freed(recording, node) */
+#define NODE_END "tapedeck node"
+
+/* A node on the tape of a recording, until the node's metadata dies. */
+typedef struct node_end {
+  uint32_t recording, node;
+} node_end;
+
+static void
+freed_cb(void *capsule) {
+  node_end *end = python->PyCapsule_GetPointer(capsule, NODE_END);
+  if (end && end->recording == td_probe_session) td_reconstruct_node_free(end->node);
+  free(end);
+}
+
+/* end_of(recording, node): an object that tells of the node's end when it dies. No instruction of
+ * Python runs then, and so no handler of a signal whose exception would be lost. */
 static void *
-tell_freed(void *self, void *const *arguments, td_python_size n) {
-  if (n == 2 && (uint32_t)number(arguments[0]) == td_probe_session)
-    td_reconstruct_node_free((uint32_t)number(arguments[1]));
-  return none();
+end_of(void *self, void *const *arguments, td_python_size n) {
+  if (n != 2) return none();
+  node_end *end = TD_NEW(node_end);
+  *end = (node_end){(uint32_t)number(arguments[0]), (uint32_t)number(arguments[1])};
+  return python->PyCapsule_New(end, NODE_END, freed_cb);
 }
 
 /* tell_pass(keep_graph, create_graph, accumulate_grad, n_roots, roots..., gradients..., outputs...)
@@ -166,7 +182,7 @@ static void *
 tell_pass_over(void *self, void *const *arguments, td_python_size n) {
   if (n != 2) return none();
   bool failed = python->PyObject_IsTrue(arguments[1]) == 1;
-  const char *words = failed ? python->PyUnicode_AsUTF8(arguments[1]) : NULL;
+  const char *words = failed ? td_python_text(python, arguments[1]) : NULL;
   td_numerics_end_task(td_reconstruct_pass_end((uint32_t)number(arguments[0]), words));
   return none();
 }
@@ -182,7 +198,7 @@ tell_begin(void *self, void *const *arguments, td_python_size n) {
   td_hooks_evaluation begun = {node, graph_task, is_root, number(arguments[3]) != 0};
   if (is_looking()) td_hooks_gradients_begin(python, &begun, arguments + 4, (size_t)n - 4);
   if (td_gate_is_armed()) {
-    const char *name = python->PyUnicode_AsUTF8(arguments[2]);
+    const char *name = td_python_text(python, arguments[2]);
     void *state = python->PyEval_SaveThread();
     TD_GATE_POLL(TD_EVENT_node_begin, node, graph_task, name);
     python->PyEval_RestoreThread(state);
@@ -220,7 +236,7 @@ looking(void *self, void *const *arguments, td_python_size n) {
 /* complain(words): recording is worse than promised, the program unharmed. */
 static void *
 complain(void *self, void *const *arguments, td_python_size n) {
-  const char *words = n == 1 ? python->PyUnicode_AsUTF8(arguments[0]) : NULL;
+  const char *words = n == 1 ? td_python_text(python, arguments[0]) : NULL;
   if (!words) return none();
   fprintf(stderr, "tapedeck: %s\n", words);
   char *text = td_format("hooks: %s", words);
@@ -229,26 +245,43 @@ complain(void *self, void *const *arguments, td_python_size n) {
   return none();
 }
 
-/* The engine's entry, with hooks.py's before() and after() around it, which never raise. */
+static void
+drop(void *object) {
+  if (object) python->Py_DecRef(object);
+}
+
+/* Raises what a handler of the program's raised during a pass, instead of what the pass gave. */
+static void *
+raise_late(void *late, void *result, td_python_pending error) {
+  drop(result);
+  drop(error.type);
+  drop(error.value);
+  drop(error.traceback);
+  if (late) python->PyErr_SetObject(td_python_type_of(late), late);
+  return NULL;
+}
+
+/* The engine's entry, with hooks.py's before() and after() around it. These raise only what the
+ * program's own handlers of signals raise, as the entry would a moment later. */
 static void *
 run_hooked(void *arguments, void *keywords) {
-  void *type = NULL, *value = NULL, *traceback = NULL;
   void *before = python->PyDict_GetItemString(names, "before");
   void *after = python->PyDict_GetItemString(names, "after");
   void *original = python->PyDict_GetItemString(names, "original");
   void *pass = python->PyObject_Call(before, arguments, keywords);
-  if (!pass) python->PyErr_Clear();
+  if (!pass) return NULL;
   void *result = python->PyObject_Call(original, arguments, keywords);
-  if (!result) {
-    python->PyErr_Fetch(&type, &value, &traceback);
-    python->PyErr_NormalizeException(&type, &value, &traceback);
-  }
-  void *done =
-      pass ? python->PyObject_CallFunctionObjArgs(after, pass, value ? value : pass, NULL) : NULL;
-  if (!done) python->PyErr_Clear();
-  if (done) python->Py_DecRef(done);
-  if (pass) python->Py_DecRef(pass);
-  if (!result) python->PyErr_Restore(type, value, traceback);
+  td_python_pending error = td_python_put_away(python);
+  if (!result) python->PyErr_NormalizeException(&error.type, &error.value, &error.traceback);
+  void *late =
+      python->PyObject_CallFunctionObjArgs(after, pass, error.value ? error.value : pass, NULL);
+  bool is_over = late && late == python->_Py_NoneStruct;
+  if (is_over)
+    td_python_give_back(python, error);
+  else
+    result = raise_late(late, result, error);
+  drop(late);
+  drop(pass);
   return result;
 }
 
@@ -286,7 +319,7 @@ run_backward(void *self, void *arguments, void *keywords) {
 static td_python_method methods[] = {
     {"tell_node", tell_node, TD_PYTHON_FASTCALL, NULL},
     {"tell_input", tell_input, TD_PYTHON_FASTCALL, NULL},
-    {"tell_freed", tell_freed, TD_PYTHON_FASTCALL, NULL},
+    {"end_of", end_of, TD_PYTHON_FASTCALL, NULL},
     {"tell_pass", tell_pass, TD_PYTHON_FASTCALL, NULL},
     {"tell_pass_over", tell_pass_over, TD_PYTHON_FASTCALL, NULL},
     {"tell_begin", tell_begin, TD_PYTHON_FASTCALL, NULL},
@@ -402,7 +435,7 @@ static void
 read_what_it_found(void) {
   options.sums_in_place = read_flag("sums_in_place");
   options.queues_known = read_flag("queues_known");
-  const char *version = python->PyUnicode_AsUTF8(python->PyDict_GetItemString(names, "version"));
+  const char *version = td_python_text(python, python->PyDict_GetItemString(names, "version"));
   observer.version = td_dup_string(version ? version : "?");
 }
 

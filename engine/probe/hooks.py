@@ -7,7 +7,12 @@ Every call of backward from Python, also checkpoint's and a custom Function's in
 Variable._execution_engine.run_backward: an engine of a class of ours stands there. Before the call the graph is
 walked from the roots, each node that was not met before is told of, and each gets a hook before it and one
 after; after the call they are gone. A node is known again by its mark, kept in node.metadata, which dies
-with the node and says so. Nothing here may raise into the program or change a gradient: hooks return None."""
+with the node and says so. Nothing here may change a gradient: hooks return None. Modes and subclasses of tensors are
+switched off here.
+
+Nothing here may raise into the program, but for what the program's own handler of a signal raises: Python runs it
+between any two instructions, also these. While a pass runs, PyTorch would not let a handler in before the end of the
+pass. So what one raises in a hook waits for that end."""
 import atexit
 import functools
 import os
@@ -27,33 +32,49 @@ CPU = -1
 UNKNOWN = -1
 NO_NUMBER, LEAF_NUMBER = 2**64 - 2, 2**64 - 1  # sequence numbers: unknown, and that of each AccumulateGrad
 
-lock = threading.Lock()  # guards `hooked`
+lock = threading.RLock()  # guards `hooked`; the collector may run a finalizer that calls backward
+late = {}  # by thread: what a handler raised during the pass
+no_overrides = torch._C.DisableTorchFunction
 hooked = {}  # a node's number: how many passes want its hooks, and the hooks' handles
 engine_task = getattr(torch._C, "_current_graph_task_id", lambda: UNKNOWN)
 
 
 class Mark:
     """A node's number on the tape of a recording; the node's end."""
-    __slots__ = ("recording", "number", "name", "is_shaped", "edges")
-
-    def __del__(self, tell_freed=tell_freed):
-        tell_freed(self.recording, self.number)
+    __slots__ = ("recording", "number", "name", "is_shaped", "edges", "end")
 
 
-def never_raises(function):
-    @functools.wraps(function)
-    def guarded(*args, **keywords):
-        try:
-            return function(*args, **keywords)
-        except Exception as error:
-            complain_once(f"the hooks do not understand this program: {type(error).__name__}: {error}")
-            return None
-    return guarded
+def is_programs(error):
+    """Whether code of the program raised this: a handler of a signal, or Python for it (KeyboardInterrupt)."""
+    last = error.__traceback__
+    while last.tb_next is not None:
+        last = last.tb_next
+    return not isinstance(error, Exception) or last.tb_frame.f_globals is not globals()
+
+
+def complain_of(error):
+    complain_once(f"the hooks do not understand this program: {type(error).__name__}: {error}")
 
 
 @functools.lru_cache(maxsize=None)
 def complain_once(words):
     complain(words)
+
+
+def hook_that_never_raises(function):
+    @functools.wraps(function)
+    def guarded(*args):
+        try:
+            with no_overrides():
+                function(*args)
+        except BaseException as error:
+            if not is_programs(error):
+                complain_of(error)
+            elif threading.get_ident() in callers:
+                late[threading.get_ident()] = error
+            else:
+                raise
+    return guarded
 
 
 # Sequence numbers: from the API since 2.1. Before that they are read where the nodes keep them, and that place is
@@ -144,10 +165,14 @@ def inputs_of(node):
 
 
 def tell_shape(mark, input_nr, like):
+    try:
+        sizes = like.shape
+    except RuntimeError:  # a nested tensor has none
+        return
     n_bytes = like.dtype.itemsize if hasattr(like.dtype, "itemsize") else like.element_size()
-    for size in like.shape:
+    for size in sizes:
         n_bytes *= int(size)
-    shape = "[" + ", ".join(str(size) for size in like.shape) + "]"
+    shape = "[" + ", ".join(str(size) for size in sizes) + "]"
     tell_input(mark.number, input_nr, shape, str(like.dtype).replace("torch.", ""), device_of(like), n_bytes)
 
 
@@ -197,6 +222,7 @@ def announce(node, edges, n_inputs, now):
     mark.number = tell_node(mark.name, sequence_nr, node.metadata, device, len(inputs) or n_inputs,
                             leaf._cdata if leaf is not None else 0, *flat)
     mark.edges = flat if looking() else None
+    mark.end = end_of(now, mark.number)
     node.metadata[MARK] = mark
     for input_nr, metadata in enumerate(inputs):
         tell_shape(mark, input_nr, metadata)
@@ -214,21 +240,28 @@ SUBCLASS, LAYOUT, DEVICE, REFUSES = 1, 2, 3, 4  # why nobody can read a gradient
 name_of_type = functools.lru_cache(maxsize=None)(str)
 
 
+def bytes_of_storage(tensor):
+    return tensor.untyped_storage().nbytes() if hasattr(tensor, "untyped_storage") else tensor.storage().nbytes()
+
+
 def memory_of(tensor):
-    """(identity, version, why nobody can read it, type, data, n dims, sizes and strides); (0,) for none."""
+    """(identity, version, why nobody can read it, type, data, bytes of storage from there on, n dims, sizes and strides);
+    (0,) for none."""
     if tensor is None:
         return (0,)
+    if type(tensor) is not torch.Tensor:
+        return id(tensor), 0, SUBCLASS, "", 0, 0, 0
     try:
-        if type(tensor) is not torch.Tensor:
-            return id(tensor), 0, SUBCLASS, "", 0, 0
-        reason = LAYOUT if tensor.layout is not torch.strided else DEVICE if tensor.device.type != "cpu" else 0
+        is_strided = tensor.layout is torch.strided and not tensor.is_nested
+        reason = LAYOUT if not is_strided else DEVICE if tensor.device.type != "cpu" else REFUSES if tensor.is_neg() else 0
         version = 0 if tensor.is_inference() else tensor._version
         if reason:
-            return tensor._cdata, version, reason, "", 0, 0
-        return (tensor._cdata, version, 0, name_of_type(tensor.dtype), tensor.data_ptr(), tensor.dim(), *tensor.shape,
-                *tensor.stride())
-    except Exception:  # a wrapper of functorch's, or another tensor without memory
-        return id(tensor), 0, REFUSES, "", 0, 0
+            return tensor._cdata, version, reason, "", 0, 0, 0
+        n_bytes = bytes_of_storage(tensor) - tensor.storage_offset() * tensor.element_size()
+        return (tensor._cdata, version, 0, name_of_type(tensor.dtype), tensor.data_ptr(), max(n_bytes, 0), tensor.dim(),
+                *tensor.shape, *tensor.stride())
+    except (RuntimeError, NotImplementedError):  # a wrapper of functorch's, or another tensor without memory
+        return id(tensor), 0, REFUSES, "", 0, 0, 0
 
 
 def memories_of(gradients, leaf):
@@ -244,7 +277,7 @@ def memories_of(gradients, leaf):
 callers, helpers = set(), set()  # threads that called backward, and others that ran nodes
 
 
-@never_raises
+@hook_that_never_raises
 def before_node(mark, leaf, gradients):
     if threading.get_ident() not in callers:
         helpers.add(threading.get_ident())
@@ -257,7 +290,7 @@ def before_node(mark, leaf, gradients):
     tell_begin(mark.number, engine_task(), mark.name, leaf is not None, *memories)
 
 
-@never_raises
+@hook_that_never_raises
 def after_node(mark, leaf, gradients, _):
     flat = []
     for gradient in gradients if isinstance(gradients, tuple) else (gradients,):
@@ -347,9 +380,10 @@ def asks_for_sums(node):
 class Pass:
     """One call, from before() to after()."""
 
-    def __init__(self, tensors, gradients, inputs, flags):
-        self.number, self.numbers = None, []
-        self.recording = recording()
+    def __init__(self):
+        self.number, self.numbers, self.recording = None, [], recording()
+
+    def begin(self, tensors, gradients, inputs, flags):
         if not self.recording:
             return
         if is_compiled():
@@ -370,8 +404,8 @@ class Pass:
             mark = mark_of(node, self.recording) or announce(node, edges, n_inputs.get(id(node), 1), self.recording)
             if inputs and hasattr(node, "variable"):
                 leaves[id(node.variable)] = node
-            hook(node, mark)
             self.numbers.append(mark.number)
+            hook(node, mark)
         outputs = [output_of(wanted, leaves) for wanted in inputs]
         self.tell(roots, gradients, outputs, flags)
 
@@ -389,22 +423,46 @@ class Pass:
     def end(self, words):
         if self.number is not None:
             tell_pass_over(self.number, words)
-        for number in self.numbers:
-            unhook(number)
+        self.unhook()
+
+    def unhook(self):
+        while self.numbers:
+            unhook(self.numbers.pop())
 
 
-@never_raises
 def before(tensors, grad_tensors, keep_graph=False, create_graph=False, inputs=(), allow_unreachable=False,
            accumulate_grad=False):
+    """Returns the call. Raises what a handler of the program raised; then there are no hooks."""
+    call = Pass()
     callers.add(threading.get_ident())
-    flags = bool(keep_graph), bool(create_graph), bool(accumulate_grad)
-    return Pass(tensors, grad_tensors, inputs or (), flags)
+    try:
+        with no_overrides():
+            call.begin(tensors, grad_tensors, inputs or (), (bool(keep_graph), bool(create_graph), bool(accumulate_grad)))
+    except BaseException as error:
+        if is_programs(error):
+            call.unhook()
+            raise
+        complain_of(error)
+    return call
 
 
-@never_raises
+def words_of(error):
+    """What an error says, as str() does; the name of its class if its own code makes the words."""
+    is_plain = type(error).__str__ is BaseException.__str__ and len(error.args) == 1 and type(error.args[0]) is str
+    return error.args[0] if is_plain and error.args[0] else type(error).__name__
+
+
 def after(call, error):
-    if call is not None:
-        call.end((str(error) or type(error).__name__) if isinstance(error, BaseException) else None)
+    """Returns what a handler of the program raised during the pass, or None."""
+    try:
+        with no_overrides():
+            call.end(words_of(error) if isinstance(error, BaseException) else None)
+    except BaseException as problem:
+        call.unhook()
+        if is_programs(problem):
+            raise
+        complain_of(problem)
+    return late.pop(threading.get_ident(), None)
 
 
 # torch.compile
@@ -420,12 +478,14 @@ def make_skip(compiler):
     return lambda code: compiler.set_code_exec_strategy(code, itself_and_what_it_calls)
 
 
-@never_raises
 def hide_from_compiler(own_code):
     """If a compiled function calls backward, the compiler follows the call into hooks and what is around it."""
-    skip = make_skip(getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None))
-    for code in codes_in(own_code) if skip else ():
-        skip(code)
+    try:
+        skip = make_skip(getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None))
+        for code in codes_in(own_code) if skip else ():
+            skip(code)
+    except (AttributeError, TypeError) as error:
+        complain_of(error)
 
 
 hide_from_compiler(sys._getframe().f_code)

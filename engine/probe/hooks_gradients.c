@@ -23,7 +23,7 @@ typedef struct gradients {
 static const char *const reasons[] = {NULL, TD_UNREAD_SUBCLASS, TD_UNREAD_LAYOUT, TD_UNREAD_DEVICE,
                                       TD_UNREAD_REFUSES};
 
-enum { IDENTITY, VERSION, REASON, TYPE, DATA, N_DIMS, N_FIXED };
+enum { IDENTITY, VERSION, REASON, TYPE, DATA, BYTES, N_DIMS, N_FIXED };
 
 static long long
 number(const td_python *python, void *object) {
@@ -43,7 +43,7 @@ read_memory(const td_python *python, void *const *arguments, size_t n, td_gradie
   if (n < N_FIXED + 2 * n_dims) return n;
   for (size_t i = 0; i < 2 * n_dims; i++)
     dims[i] = number(python, arguments[N_FIXED + i]);
-  const char *type = python->PyUnicode_AsUTF8(arguments[TYPE]);
+  const char *type = td_python_text(python, arguments[TYPE]);
   out->identity = (const void *)identity;
   out->version = (uint32_t)number(python, arguments[VERSION]);
   out->unread = reason < TD_N_ELEMENTS(reasons) ? reasons[reason] : TD_UNREAD_REFUSES;
@@ -53,6 +53,7 @@ read_memory(const td_python *python, void *const *arguments, size_t n, td_gradie
                               .sizes = dims,
                               .strides = dims + n_dims};
   if (!out->unread && out->numbers.type == TD_N_NUMBER_TYPES) out->unread = TD_UNREAD_TYPE;
+  if (!out->unread) td_numerics_check(out, (uint64_t)number(python, arguments[BYTES]));
   return N_FIXED + 2 * n_dims;
 }
 

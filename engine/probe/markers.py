@@ -4,8 +4,13 @@ recorded, as a module of its own; the probe has put `tell_optimizer`, `tell_prof
 names.
 
 An optimizer has the least number that no living optimizer has. So a program that makes a new optimizer for each
-step has one number for all of them. Nothing here may raise into the program."""
+step has one number for all of them.
+
+No code of the program may run from here: so no attribute is asked for that its class could define, and modes and
+subclasses of tensors are switched off. Nothing here may raise into the program, but for what the program's own handler of a
+signal raises: Python runs it between any two instructions, also these."""
 import atexit
+import functools
 import itertools
 import sys
 import weakref
@@ -13,20 +18,41 @@ import weakref
 torch = sys.modules["torch"]
 optimizers = sys.modules["torch.optim.optimizer"]
 Optimizer = optimizers.Optimizer
-numbers = weakref.WeakKeyDictionary()
-missing = weakref.WeakKeyDictionary()  # parameters that the first step left out, until all is told of them
+known = {}  # by id: living optimizers
 
 
-def number_of(optimizer):
-    if optimizer not in numbers:
-        taken = set(numbers.values())
-        numbers[optimizer] = next(number for number in itertools.count() if number not in taken)
-    return numbers[optimizer]
+class Known:
+    """An optimizer, and which parameters the first step left out, until all is told of them; None before that step."""
+
+    def __init__(self, optimizer):
+        taken = {other.number for other in known.values()}
+        self.number = next(number for number in itertools.count() if number not in taken)
+        self.missing = None
+        # What the reference calls is C alone: an exception of a handler would be lost there.
+        self.optimizer = weakref.ref(optimizer, functools.partial(known.pop, id(optimizer)))
+
+
+def known_of(optimizer):
+    return known.get(id(optimizer)) or known.setdefault(id(optimizer), Known(optimizer))
+
+
+def is_programs(error):
+    """Whether code of the program raised this: a handler of a signal, or Python for it (KeyboardInterrupt)."""
+    last = error.__traceback__
+    while last.tb_next is not None:
+        last = last.tb_next
+    return not isinstance(error, Exception) or last.tb_frame.f_globals is not globals()
+
+
+def parameters_of(optimizer):
+    groups = vars(optimizer).get("param_groups")
+    return [parameter for group in groups if type(group) is dict for parameter in group.get("params", ())
+            if isinstance(parameter, torch.Tensor)] if type(groups) is list else []
 
 
 def tell_missing(optimizer, numbers_before, is_last):
     """Returns which parameters no gradient has reached, of those that none had reached before; None: of all."""
-    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    parameters = parameters_of(optimizer)
     numbers_now = [number for number, parameter in enumerate(parameters)
                    if parameter.requires_grad and parameter.grad is None and (numbers_before is None or number in numbers_before)]
     for number in numbers_now:
@@ -37,20 +63,34 @@ def tell_missing(optimizer, numbers_before, is_last):
 def tell_step(optimizer):
     """The probe comes with the program's first node, so it may have missed names, and what the first step did under
     no_grad(). The second step tells again what the first one left out."""
-    if optimizer not in missing:
-        missing[optimizer] = tell_missing(optimizer, None, 0)
-    elif missing[optimizer]:
-        tell_missing(optimizer, missing[optimizer], 1)
-        missing[optimizer] = []
+    self = known_of(optimizer)
+    if may_look():
+        look_for_missing(optimizer, self)
+    tell_optimizer(self.number)
+
+
+def may_look():
+    """Whether attributes of tensors can be read without a mode of the program's that hears of it. Before 2.0 modes could not
+    be switched off."""
+    return hasattr(torch._C, "DisableTorchFunctionSubclass") or not getattr(torch._C, "_len_torch_function_stack", int)()
+
+
+def look_for_missing(optimizer, self):
+    with torch._C.DisableTorchFunction():
+        if self.missing is None:
+            self.missing = tell_missing(optimizer, None, 0)
+        elif self.missing:
+            tell_missing(optimizer, self.missing, 1)
+            self.missing = []
 
 
 def tell_rest():
     """There may be no second step."""
-    try:
-        for optimizer, numbers_before in list(missing.items()):
-            tell_missing(optimizer, numbers_before, 1)
-    except Exception:
-        pass
+    for self in list(known.values()):
+        optimizer = self.optimizer()
+        if optimizer is not None and self.missing:
+            with torch._C.DisableTorchFunction():
+                tell_missing(optimizer, self.missing, 1)
 
 
 def make_after_step():
@@ -63,18 +103,19 @@ def make_after_step():
             return
         try:
             tell_step(optimizer)
-            tell_optimizer(number_of(optimizer))
-        except Exception:  # an optimizer of an unusual kind; the program goes on
-            pass
+        except BaseException as error:
+            if is_programs(error):
+                raise
+            # Else an optimizer of an unusual kind: the program goes on.
     return after_step
 
 
 def has_optimizer():
     """Making the first optimizer of a class marks the class's step()."""
     classes = [Optimizer]
-    for known in classes:
-        classes += known.__subclasses__()
-    return any(getattr(known.__dict__.get("step"), "hooked", False) for known in classes)
+    for each in classes:
+        classes += each.__subclasses__()
+    return any(getattr(each.__dict__.get("step"), "hooked", False) for each in classes)
 
 
 def listen_to_optimizers():
