@@ -29,7 +29,7 @@ HALF_STEPS = {'torch.float16': 2 ** -8, 'torch.bfloat16': 2 ** -5}
 
 
 INTEGERS = 'uint8 int8 int16 int32 int64'
-# Where Tapedeck is known to differ: what a row begins with, and for which dtypes. KNOWN-ISSUES.md tells most of them.
+# Where Tapedeck is known to differ: what a row begins with, and for which dtypes. resources/docs/differences.md tells most of them.
 KNOWN = [
     # It refuses.
     ('F.avg_pool', 'int64'), ('F.conv', INTEGERS), ('F.max_pool2d', INTEGERS), ('F.dropout', INTEGERS + ' bool'),
