@@ -1,46 +1,32 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Records real programs on every minor version of PyTorch, and writes the table engine/VERSIONS.md.
+"""Records real programs on every minor version of PyTorch, and writes versions.json, of which the site makes a table.
 
     tests/matrix.py [VERSION...] [--keep] [--folder FOLDER] [--build FOLDER]
 
 Each version gets an environment of its own below a temporary folder, from PyPI with pip: about 5 GB, one at a time.
 Each goes again unless --keep is given. An environment that --keep left in FOLDER is used again. Debian's 1.13.1 and
-the 2.13.0 of `./bootstrap test` are used where they are. If versions are named, the other rows of the table stay."""
+the 2.13.0 of `./bootstrap test` are used where they are. If versions are named, the other rows stay."""
 import argparse
 import importlib
 import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TABLE = ROOT / "engine" / "VERSIONS.md"
+sys.path[:0] = [str(ROOT / "tests" / "fixtures"), str(ROOT / "tests" / "probe")]
+import table  # noqa: E402
+
+TABLE = ROOT / "tests" / "versions.json"
 # The last release of each minor version.
 VERSIONS = ("1.13.1 2.0.1 2.1.2 2.2.2 2.3.1 2.4.1 2.5.1 2.6.0 2.7.1 2.8.0 2.9.1 2.10.0 2.11.0 2.12.1 2.13.0 2.14.1 "
             "2.15.0").split()
 SECONDS = 1800
 
-HEAD = """# Versions of PyTorch
-
-`tests/matrix.py` makes this table: it installs each version, and records programs with it. Do not edit the table. CI
-records with 1.13.1 and 2.13.0 alone.
-
-- *level*: 1 is the engine itself, 2 is PyTorch's public hooks. [README.md](../README.md) says what each sees.
-- *check*: the programs are a multilayer perceptron, a transformer with hooks and a custom Function, and re-entrant
-  checkpoints. Then there are two threads, two ranks with gloo, sums that make a NaN, and what newer engines offer
-  (`newer.py`). `tapedeck check` judged every rule.
-- *order*: the nodes that each thread ran, beside what PyTorch's own RecordFunction says. The profiler uses the same.
-- *two ranks*: the processes that one tape of `torchrun` holds.
-- *NaN of a sum*: `record --anomaly nan` names the sum.
-- *tiny nodes*, *model*: how many times as much processor time the calling thread takes if recorded. One is a backward
-  pass through 5,000 tiny nodes, the other a step of a small convolutional net. Each is the least of 40.
-
-"""
 # The least processor time of a backward pass through tiny nodes, and of a training step.
 COST = """
 import time, torch
@@ -61,7 +47,7 @@ def step():
     return time.thread_time() - begin
 print(min(chain() for _ in range(40)), min(step() for _ in range(40)))
 """
-COLUMNS = "PyTorch Python level check order two_ranks NaN_of_a_sum tiny_nodes model".split()
+COLUMNS = ["PyTorch", "Python", "level", "check", "order", "two ranks", "NaN of a sum", "tiny nodes", "model", "problems"]
 SCRIPTS = ("mlp.py", "transformer.py", "checkpoint.py", "two_threads.py", "inf_sum.py", "newer.py")
 
 
@@ -220,39 +206,25 @@ class Trial:
 
 
 def try_version(environment, cases):
-    """The row of a version, and what is to be said below the table."""
+    """The row of a version."""
     why_not = environment.install()
     if why_not:
-        return [environment.version] + ["–"] * (len(COLUMNS) - 1), [why_not]
+        return [environment.version] + ["–"] * (len(COLUMNS) - 2) + [why_not]
     trial = Trial(environment.version, environment.python, cases)
-    return trial.row(environment.python_version()), trial.problems
+    row = trial.row(environment.python_version())
+    return row + ["; ".join(trial.problems)]
 
 
-def read_table():
-    """The rows of an earlier run, and what is said below them."""
-    text = TABLE.read_text(encoding="utf-8") if TABLE.exists() else ""
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()
-            if re.match(r"\| \d", line)]
-    remarks = re.findall(r"^- \*\*([\d.]+)\*\*: (.*)$", text, re.MULTILINE)
-    return {row[0]: row for row in rows}, remarks
-
-
-def write_table(rows, remarks):
-    def line(cells):
-        return "| " + " | ".join(cells) + " |\n"
-    text = HEAD + line(name.replace("_", " ") for name in COLUMNS) + line(["---"] * len(COLUMNS))
-    known = [version for version in VERSIONS if version in rows] + [version for version in rows if version not in VERSIONS]
-    text += "".join(line(rows[version]) for version in known)
-    if remarks:
-        text += "\n" + "".join(f"- **{version}**: {remark}\n" for version, remark in remarks)
-    TABLE.write_text(text, encoding="utf-8")
+def write_row(row):
+    """Takes the place of the row of that version."""
+    rows = {other[0]: other for other in table.read(TABLE)} | {row[0]: row}
+    table.write(TABLE, COLUMNS, sorted(rows.values(), key=lambda other: tuple(map(int, other[0].split(".")))))
 
 
 def prepare(build):
     """The modules of the tests, which find all they need in their environment."""
     os.environ.update(TAPEDECK=str(build / "app" / "tapedeck"), BUILD_ROOT=str(build), SOURCE_ROOT=str(ROOT),
                       EXAMPLES=str(ROOT / "resources" / "examples"), TEST_OUTPUT=str(build / "test-output"))
-    sys.path[:0] = [str(ROOT / "tests" / "fixtures"), str(ROOT / "tests" / "probe")]
     return importlib.import_module("test_record_torch")
 
 
@@ -269,14 +241,12 @@ def main():
     for version in options.versions:
         environment = Environment(version, folder.resolve(), options.keep)
         try:
-            row, problems = try_version(environment, cases)
+            row = try_version(environment, cases)
         finally:
             environment.remove()
-        rows, remarks = read_table()
-        rows[version] = row
-        write_table(rows, [remark for remark in remarks if remark[0] != version] + [(version, p) for p in problems])
-        say(" | ".join(row) + "".join("\n  " + problem for problem in problems))
-        all_well &= not problems
+        write_row(row)
+        say(" | ".join(row))
+        all_well &= not row[-1]
     if options.keep:
         say(f"the environments are in {folder}")
     elif not options.folder:

@@ -61,7 +61,8 @@ def write_index(site):
     site.write("index.html", "Tapedeck", text.replace("<!-- SPDX-License-Identifier: LGPL-2.1-or-later -->\n", ""))
 
 
-def write(site, links):
+def write(site, links, tables):
+    """`tables`: items of the list of what the tests saw."""
     items = []
     for path in pictures(site.program):
         shutil.copyfile(path, site.output / "documents" / path.name)
@@ -70,6 +71,6 @@ def write(site, links):
         site.write(f"documents/{name}.html", title if name != "readme" else "README", made)
         items.append(f'<li><a href="{name}.html">{escape(label)}</a><span>{inline(about, links, "documents/index.html")}</span></li>\n')
     site.write("documents/index.html", "Documents", '<h1>Documents</h1>\n<p class="lead">The files of the repository that are for reading. Links to sources are left out.</p>\n'
-               f'<ul class="list">\n{"".join(items)}</ul>\n')
+               f'<ul class="list">\n{"".join(items)}</ul>\n<h2>What the tests saw</h2>\n<ul class="list">\n{"".join(tables)}</ul>\n')
     write_start(site, links)
     write_index(site)

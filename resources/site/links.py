@@ -24,13 +24,16 @@ def pictures(program):
 
 
 class Links:
-    def __init__(self, program):
+    """`tables` has the page that a link to a source of tests leads to."""
+
+    def __init__(self, program, tables):
         self.documents = documents(program)
         names = {path: f"documents/{name}.html" for path, name, _, _ in self.documents}
         names |= {f"resources/docs/{path.name}": f"documents/{path.name}" for path in pictures(program)}
         folder = program.source / "resources"
         for kind, pattern in (("examples", "*.py"), ("lessons", "*.lesson")):
             names |= {f"resources/{kind}/{path.name}": f"{kind}/{path.stem}.html" for path in (folder / kind).glob(pattern)}
+        names |= {path: f"documents/{page}.html" for path, page in tables.items()}
         table = (program.source / "app" / "commands.def").read_text(encoding="utf-8")
         names |= {f"app/commands/{name}.c": f"commands/{name}.html" for name in re.findall(r"^TD_COMMAND\((\w+)", table, re.MULTILINE)}
         self.pages = names | {"resources/screenshot.png": "screenshot.png", "ui/window/window_help.c": "window.html", "resources/examples": "examples/index.html",

@@ -20,6 +20,7 @@ import command_pages
 import documents
 import example_pages
 import lesson_pages
+import table_pages
 import window_page
 from links import Links
 from program import Program
@@ -32,6 +33,7 @@ def options():
     parser.add_argument("--program", type=pathlib.Path, required=True, help="tapedeck")
     parser.add_argument("--source", type=pathlib.Path, required=True, help="the root of the sources")
     parser.add_argument("--output", type=pathlib.Path, required=True, help="where the site goes; what is there is removed")
+    parser.add_argument("--tables", type=pathlib.Path, required=True, help="where the tests wrote what they saw")
     parser.add_argument("--work", type=pathlib.Path, required=True, help="where recordings are kept")
     return parser.parse_args()
 
@@ -45,12 +47,12 @@ def main():
     part = wanted.output.with_name(wanted.output.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     site = Site(part, program)
-    links = Links(program)
+    links = Links(program, {link: page for page, _, _, link in table_pages.made(program.source, wanted.tables)})
     example_pages.write(site, tapes, links)
     lesson_pages.write(site, tapes)
     command_pages.write(site, tapes, links)
     window_page.write(site)
-    documents.write(site, links)
+    documents.write(site, links, table_pages.write(site, links, wanted.tables))
     shutil.rmtree(wanted.output, ignore_errors=True)
     part.rename(wanted.output)
     size = sum(path.stat().st_size for path in wanted.output.rglob("*") if path.is_file())

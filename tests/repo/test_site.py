@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 import browser
+import table
 
 ROOT, TAPEDECK = pathlib.Path(os.environ["SOURCE_ROOT"]), os.environ["TAPEDECK"]
 OUTPUT = pathlib.Path(os.environ["TEST_OUTPUT"])
@@ -20,10 +21,18 @@ EMPTY = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "me
 WIDTHS = ((1280, "light"), (390, "dark"))
 
 
+def make(folder, output):
+    return subprocess.run([sys.executable, ROOT / "resources" / "site" / "make_site.py", "--program", TAPEDECK, "--source", ROOT, "--output", output,
+                           "--work", folder / "work", "--tables", folder / "tables"], capture_output=True, text=True, timeout=600)
+
+
 def build(folder):
-    done = subprocess.run([sys.executable, ROOT / "resources" / "site" / "make_site.py", "--program", TAPEDECK, "--source", ROOT,
-                           "--output", folder / "site", "--work", folder / "work"], capture_output=True, text=True, timeout=600)
+    """With the data of one of the two tests that write some."""
+    table.write(folder / "tables" / "conformance.json", ["row", "behaviour", "Tapedeck", "1.13.1", "remark"],
+                [["A-01", "`a|b` comes first", "passed", "same", "C: `/engine/ready-queue/deeper-reentrant-first-and-then-the-others/A-01`"]])
+    done = make(folder, folder / "site")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "no page of learners: " in done.stderr, done.stderr
     return folder / "site"
 
 
@@ -136,6 +145,15 @@ class SitePages(unittest.TestCase):
         self.assertIn("Nothing found that is wrong", self.files["examples/two_layers.html"].read_text(encoding="utf-8"))
         self.assertIn("NaN was born", self.files["commands/findings.html"].read_text(encoding="utf-8"))
 
+    def test_has_what_tests_saw(self):
+        page = self.files["documents/conformance.html"].read_text(encoding="utf-8")
+        self.assertIn("<code>a|b</code> comes first", page)
+        page = self.files["documents/own-tests.html"].read_text(encoding="utf-8")
+        n_methods = len(table.read(ROOT / "tests" / "pytorch" / "outcomes.json"))
+        self.assertEqual(page.count("<tr>\n<td><code>"), n_methods)
+        self.assertNotIn("documents/learners.html", self.files)
+        self.assertNotIn("{{", page + self.files["documents/versions.html"].read_text(encoding="utf-8"))
+
     def test_again_has_the_same_bytes(self):
         before = {name: path.read_bytes() for name, path in self.files.items()}
         build(self.folder)
@@ -147,8 +165,7 @@ class SitePages(unittest.TestCase):
         other = self.folder / "other"
         other.mkdir()
         (other / "mine.txt").write_text("mine")
-        done = subprocess.run([sys.executable, ROOT / "resources" / "site" / "make_site.py", "--program", TAPEDECK, "--source", ROOT,
-                               "--output", other, "--work", self.folder / "work"], capture_output=True, text=True, timeout=600)
+        done = make(self.folder, other)
         self.assertEqual(done.returncode, 1)
         self.assertIn("is not empty, and no site", done.stderr)
         self.assertEqual((other / "mine.txt").read_text(), "mine")
@@ -171,7 +188,7 @@ class SiteInBrowser(SitePages):
 
     def test_pages_fit(self):
         shown = ["index.html", "start.html", "window.html", "examples/index.html", "examples/nan_from_sum.html", "lessons/chain.html", "commands/why.html",
-                 "commands/report.html", "documents/readme.html", "documents/commands.html", "documents/installing.html", "documents/conformance.html"]
+                 "commands/report.html", "documents/readme.html", "documents/commands.html", "documents/installing.html", "documents/conformance.html", "documents/own-tests.html", "documents/versions.html"]
         for name in shown:
             for width, scheme in WIDTHS:
                 self.browser.resize(width, 900, scheme)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Every row of the engine's semantics, once: what PyTorch's engine does, and so Tapedeck's. Tests carry these ids
-(harness.py); engine/CONFORMANCE.md is made from the list and their results.
+(harness.py); the site has a table of the list and of their results.
 
 A numbers and the graph, B roots and dependencies, C ready queue, D argument checks, E evaluation and input buffers,
 F AccumulateGrad, G selective execution, H hooks, I callbacks, J errors, K re-entry and the pool, L threads, fork and

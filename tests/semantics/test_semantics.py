@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every row of rows.py on Tapedeck and on each PyTorch, and the table of what came out: engine/CONFORMANCE.md.
+"""Every row of rows.py on Tapedeck and on each PyTorch.
 
-    test_semantics.py                 all rows; fails if one fails, or if the table in the tree is not what came out
-    test_semantics.py --write[=FILE]  all rows, and writes the table, and with PyTorch 2.15 what that showed: newest.json
-    test_semantics.py A-01 C-0 H      only rows whose ids start so; prints what each engine showed
+    test_semantics.py               all rows; fails if one fails or has no test
+    test_semantics.py --table=FILE  the same, and writes what came out, of which the site makes a table
+    test_semantics.py --write       the same, and writes what PyTorch 2.15 showed: newest.json
+    test_semantics.py A-01 C-0 H    only rows whose ids start so; prints what each engine showed
 
 If a PyTorch is absent, the rows that only that PyTorch judges are "not run", and the exit status is 77 unless something
 else fails. TEST_PYTHONS says where the PyTorchs are (torches.py). Without PyTorch 2.15, newest.json stands for it.
@@ -15,28 +16,15 @@ import sys
 
 import engines
 import harness
+import table
 import torches
 from rows import ROWS
 
-TABLE = os.path.join(engines.SOURCE, 'engine', 'CONFORMANCE.md')
 STORED = os.path.join(engines.HERE, 'newest.json')
 SKIPPED = 77
 NEWEST = '2.15.0'
 LABELS = {'tapedeck': 'Tapedeck', '1.11': 'Tapedeck as 1.11', '2.13': 'Tapedeck as 2.13',
           **{version: f'PyTorch {version}' for version in harness.VERSIONS}}
-HEAD = """# Conformance of the engine
-
-`tests/semantics/test_semantics.py --write` makes this table from the test of every row, on Tapedeck and on PyTorch. Do
-not edit it. The rows are those of [rows.py](../tests/semantics/rows.py). [HACKING.md](../HACKING.md) says how to add one.
-
-*same*: one test saw the same on Tapedeck and on that PyTorch, floats within rounding. *differs*: that version behaves
-differently, and `tapedeck run --semantics 1.11` or `2.13` behaves like it. *not there*: that version has no such thing. A
-dash: it cannot be seen from outside PyTorch. The remark then says how Tapedeck's own behaviour is tested instead. *not
-run*: that PyTorch was absent.
-
-| row | behaviour | Tapedeck | 1.13.1 | 2.13.0 | 2.15.0 | remark |
-| --- | --- | --- | --- | --- | --- | --- |
-"""
 
 
 class Verdict:
@@ -156,11 +144,10 @@ class Conformance:
     def line(self, name):
         remarks = [text for verdict in self.of(name) for text in verdict.remarks()]
         remarks += [f'C: `{test}`' for test, _ in self.c_tests.get(name, ())]
-        cells = [name, ROWS[name], self.result(name), *(self.cell(name, version) for version in harness.VERSIONS), '; '.join(dict.fromkeys(remarks))]
-        return '| ' + ' | '.join(cell.replace('|', r'\|') for cell in cells) + ' |\n'
+        return [name, ROWS[name], self.result(name), *(self.cell(name, version) for version in harness.VERSIONS), '; '.join(dict.fromkeys(remarks))]
 
-    def table(self):
-        return HEAD + ''.join(map(self.line, ROWS))
+    def write_table(self, path):
+        table.write(path, ['row', 'behaviour', 'Tapedeck', *harness.VERSIONS, 'remark'], map(self.line, ROWS))
 
     def failures(self):
         lines = list(self.problems)
@@ -210,32 +197,21 @@ def store(stored):
         file.write(f'{{\n{lines}\n}}\n')
 
 
-def compare_table(table):
-    """What is wrong with the table in the tree. Cells that need an absent PyTorch are not compared."""
-    with open(TABLE, encoding='utf-8') as file:
-        theirs = [line.split(' | ') for line in file.read().splitlines()]
-    ours = [line.split(' | ') for line in table.splitlines()]
-    same = len(theirs) == len(ours) and all(
-        len(a) == len(b) and all(x == y or 'not run' in y for x, y in zip(a, b)) for a, b in zip(theirs, ours))
-    return [] if same else [f'{TABLE} is not what came out: test_semantics.py --write']
-
-
 def main(arguments):
-    words = [word for word in arguments if not word.startswith('--write')]
-    files = [word.partition('=')[2] or TABLE for word in arguments if word.startswith('--write')]
+    words = [word for word in arguments if not word.startswith('--')]
+    files = [word.partition('=')[2] for word in arguments if word.startswith('--table=')]
     versions = list(torches.with_newest())
     absent = torches.missing()
     conformance = Conformance(ids_starting(words), versions)
     problems, missing = conformance.failures(), conformance.missing()
     if words:
         conformance.show()
-    elif files:
-        with open(files[0], 'w', encoding='utf-8') as file:
-            file.write(conformance.table())
-        if NEWEST in versions and files == [TABLE]:
-            store(conformance.stored)
     else:
-        problems += [f'{name}: no test' for name in missing] + compare_table(conformance.table())
+        problems += [f'{name}: no test' for name in missing]
+    for path in files:
+        conformance.write_table(path)
+    if '--write' in arguments and NEWEST in versions and not words:
+        store(conformance.stored)
     print('\n'.join(problem.splitlines()[0] if words else problem for problem in problems))
     tested = sum(map(conformance.wanted, ROWS)) - len(missing)
     not_run = conformance.not_run()
