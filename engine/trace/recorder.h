@@ -10,7 +10,7 @@
 typedef struct td_recorder td_recorder;
 
 typedef struct td_recorder_options {
-  const char *engine, *version, *source; /* for session_begin: "tapedeck", "0.2.0", "mlp.py" */
+  const char *engine, *version, *source; /* for session_begin: "tapedeck", "0.3.0", "mlp.py" */
   td_ring_policy policy;                 /* block or drop */
   size_t ring_bytes;                     /* per thread, a power of two; 0: 8 MiB */
   const char *keep; /* what a keeper will leave on the tape, as the user says it; NULL: all */
