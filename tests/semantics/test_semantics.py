@@ -135,7 +135,8 @@ class Conformance:
         return 'FAILED' if 'FAILED' in results else results.pop() if results else 'no test yet'
 
     def cell(self, name, version):
-        if version not in self.measured and self.of(name) and any(not verdict.row.only for verdict in self.of(name)):
+        compared = [verdict for verdict in self.of(name) if not verdict.row.only]
+        if compared and version not in self.measured and not any(version in verdict.seen for verdict in compared):
             return 'not run'
         words = {verdict.word(version) for verdict in self.of(name)} or {'–'}
         return ', '.join(word for word in ('same', 'differs', 'not there', 'not run', 'FAILED', '–')
