@@ -139,27 +139,6 @@ test_expired_first(void) {
   td_ready_queue_unref(queue);
 }
 
-/* Tasks that were counted before they are pushed. */
-static void
-test_uncounted(void) {
-  td_ready_queue *queue = td_ready_queue_new(TD_CPU);
-  td_graph_task *graph_task = task_of_depth(queue, 0);
-  atomic_store(&graph_task->handle.outstanding, 1);
-  td_node *node = td_node_new_raw(&plain_class, sizeof *node, 0, 1);
-  td_node_task task = {.graph_task = td_graph_task_weak_ref(graph_task), .node = td_node_ref(node)};
-  td_ready_queue_push_uncounted(queue, task, TD_push_reason_root);
-  g_assert_cmpuint(graph_task->handle.outstanding, ==, 1);
-  td_node *counted = push(queue, graph_task, 0);
-  g_assert_cmpuint(graph_task->handle.outstanding, ==, 2);
-  assert_pops(queue, node);
-  assert_pops(queue, counted);
-  g_assert_cmpuint(graph_task->handle.outstanding, ==, 2);
-  td_node_unref(counted);
-  td_node_unref(node);
-  td_graph_task_unref(graph_task);
-  td_ready_queue_unref(queue);
-}
-
 typedef struct popper {
   td_ready_queue *queue;
   td_graph_task *graph_task;
@@ -259,7 +238,6 @@ main(int argc, char **argv) {
   g_test_add_func("/engine/ready-queue/shutdown-before-dummy/C-07", test_special_tasks_first);
   g_test_add_func("/engine/ready-queue/expired-first/C-08", test_expired_first);
   g_test_add_func("/engine/ready-queue/counted-before-seen/C-11", test_counted_before_seen);
-  g_test_add_func("/engine/ready-queue/uncounted/C-12", test_uncounted);
   g_test_add_func("/engine/ready-queue/pop-sleeps/C-13", test_pop_sleeps);
   g_test_add_func("/engine/ready-queue/size-under-lock/C-14", test_size_under_lock);
   return g_test_run();

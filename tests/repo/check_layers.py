@@ -186,7 +186,7 @@ def problems_in_tests(root):
 def check_the_check():
     """The tables must bite: a crossing of each sort, a planted circle, and what is fine."""
     assert problem_with("engine/torch/pass", '"', "engine/replay/state.h")
-    assert problem_with("engine/torch/pass", '"', "engine/torch/pass/variants/distributed.h")
+    assert problem_with("engine/torch/pass", '"', "engine/torch/pass/variants/scheduler_2017.h")
     assert problem_with("engine/base", "<", "glib.h")
     assert problem_with("ui/geometry", "<", "cairo.h")
     assert problem_with("ui/widgets/base", '"', "neighbour.h")

@@ -5,7 +5,7 @@
 A numbers and the graph, B roots and dependencies, C ready queue, D argument checks, E evaluation and input buffers,
 F AccumulateGrad, G selective execution, H hooks, I callbacks, J errors, K re-entry and the pool, L threads, fork and
 shutdown, M devices, N streams, O saved tensors and versions, P views and writes in place, Q anomaly mode, R grad modes and
-double backward, S the scheduler of 2017, U the distributed engine's entry points, GT golden traces.
+double backward, S the scheduler of 2017, GT golden traces.
 """
 
 ROWS = {
@@ -56,7 +56,6 @@ ROWS = {
     'C-09': "ties are broken as libstdc++'s binary heap breaks them, for 2 to 12 equal nodes",
     'C-10': 'equal sequence numbers from two threads are a tie, broken as in C-09',
     'C-11': 'push increments outstanding under the queue lock',
-    'C-12': 'a push can leave the count of outstanding tasks alone (distributed send nodes)',
     'C-13': 'pop blocks until non-empty',
     'C-14': 'size and empty take the lock: no race under concurrent use',
     'C-15': "user thread's queue persists across calls",
@@ -188,7 +187,6 @@ ROWS = {
     'J-12': 'nested error propagates through the outer node',
     'J-13': 'nested error caught by the node',
     'J-14': 'the parent fails while its child still runs on another device: its error, no gradient, memory freed later',
-    'J-15': 'exit_on_error: completed as soon as an error is seen',
     'J-16': 'error after completion is ignored',
     'J-17': 'DelayedError/Error nodes',
     'J-18': 'warnings raised in backward surface in the calling thread, also when an error follows',
@@ -331,15 +329,6 @@ ROWS = {
     'S-06': "adding in place into a shared gradient corrupts the other holder's",
     'S-07': 'an edge to a branch that does not require grad must bring None',
     'S-08': 'no retain_graph, threads, capture, interior hooks: refused',
-    'U-01': 'GraphTask with exit_on_error, owner -1, global CPU queue as cpu_ready_queue',
-    'U-02': 'outstanding pre-incremented once per send function; those pushes do not increment',
-    'U-03': 'breadth-first; leaves must be AccumulateGrad or RecvRpcBackward',
-    'U-04': 'init_to_execute over a dummy root joining send functions and root, min_topo 0; recv nodes forced needed',
-    'U-05': 'AG captured with a hook that runs its pre-hooks, accumulates in the context (3 expected refs), then post-hooks',
-    'U-06': 'one fresh CPU queue per call, loop until that queue is empty, break on error',
-    'U-07': 'GPU->CPU continuation handled by a global CPU thread that relaunches on a pool',
-    'U-08': 'roots must be scalars that require grad and have a grad_fn',
-    'U-09': 'an error\'s text starts with "Error on Node <id>: "',
     'GT-1': "3*a**3 - b**2, the gradient given",
     'GT-2': 'a net with a fork: h = lin1(x), (relu(h) + lin2(h))[0]',
     'GT-3': 'the same net with one shared linear',

@@ -21,7 +21,7 @@ if _has_engine:
     from tapedeck.autograd import enable_grad, inference_mode, no_grad, set_grad_enabled
     from tapedeck.accelerator import Event, Stream
     from tapedeck import accelerator, autograd, linalg, nn, ops, optim, random, sim, testing  # (they use the names above)
-    from tapedeck import amp, arrays, backends, copies, cuda, distributed, functions, internals, onnx, serialization, session
+    from tapedeck import amp, arrays, backends, copies, cuda, functions, internals, onnx, serialization, session
     from tapedeck import distributions, subclasses, tensor_places, typed_storage, utils, version
     from tapedeck.amp import autocast
     from tapedeck.arrays import as_tensor, asarray, from_numpy, frombuffer

@@ -3,7 +3,6 @@
 
 #include "engine/torch/binding/anomaly.h"
 #include "engine/torch/binding/creation.h"
-#include "engine/torch/binding/distributed.h"
 #include "engine/torch/binding/edge.h"
 #include "engine/torch/binding/function.h"
 #include "engine/torch/binding/generator.h"
@@ -76,8 +75,8 @@ fill(PyObject *module) {
   if (tdpy_types_add(module) || tdpy_tensor_add(module) || tdpy_node_add(module) ||
       tdpy_hook_add(module) || tdpy_function_add(module) || tdpy_edge_add(module) ||
       tdpy_graph_task_add() || tdpy_saved_add(module) || tdpy_out_add(module) ||
-      tdpy_anomaly_add(module) || tdpy_distributed_add(module) || tdpy_where_add() ||
-      tdpy_generator_add(module) || tdpy_storage_add(module))
+      tdpy_anomaly_add(module) || tdpy_where_add() || tdpy_generator_add(module) ||
+      tdpy_storage_add(module))
     return -1;
   PyMethodDef *tables[] = {own_functions,
                            tdpy_construct_functions,

@@ -11,15 +11,11 @@
 #define TD_NO_DEVICE ((td_device)-2)
 
 typedef struct td_engine_thread {
-  td_device device;            /* TD_NO_DEVICE outside a pass; a device thread's own for ever */
-  uint32_t current_depth;      /* nested passes on this thread */
-  uint32_t total_depth;        /* depth of nesting, with outer passes that other threads run */
-  uint32_t n_selective;        /* passes that want chosen gradients, of those it works in */
-  td_ready_queue *queue;       /* (owned reference) kept for the thread's life */
-  struct {                     /* a call that runs CPU nodes of one pass from a queue of its own */
-    td_graph_task *graph_task; /* (borrowed) or NULL */
-    td_ready_queue *queue;     /* (borrowed) */
-  } call;
+  td_device device;       /* TD_NO_DEVICE outside a pass; a device thread's own for ever */
+  uint32_t current_depth; /* nested passes on this thread */
+  uint32_t total_depth;   /* depth of nesting, with outer passes that other threads run */
+  uint32_t n_selective;   /* passes that want chosen gradients, of those it works in */
+  td_ready_queue *queue;  /* (owned reference) kept for the thread's life */
 } td_engine_thread;
 
 extern _Thread_local td_engine_thread td_thread_self;

@@ -73,32 +73,19 @@ raise_anomalies(const td_evaluation *self, td_error *error) {
   return status;
 }
 
-static td_status
-call_capture_hook(td_evaluation *self, td_hook *hook, td_tensor **gradient, td_error *error) {
-  td_hook_call call = {.node = self->node, .gradients = gradient, .n = 1};
-  TD_EMIT(hook_begin, .node = td_node_id(self->node), .kind = TD_hook_kind_capture,
-          .owner = td_intern(hook->owner));
-  td_status status = hook->call(hook, &call, error);
-  TD_EMIT(hook_end, .node = td_node_id(self->node), .kind = TD_hook_kind_capture);
-  return status;
-}
-
-static td_status
-take_captured(td_evaluation *self, const td_node_entry *entry, td_error *error) {
+static void
+take_captured(td_evaluation *self, const td_node_entry *entry) {
   td_graph_task *graph_task = self->graph_task;
-  td_status status = TD_OK;
   td_lock_acquire(&graph_task->lock);
   uint64_t stamp = td_lock_stamp(&graph_task->lock);
-  for (const td_capture *capture = entry->captures; capture && !status; capture = capture->next) {
+  for (const td_capture *capture = entry->captures; capture; capture = capture->next) {
     td_tensor **place = &graph_task->captured[capture->output_nr];
     td_tensor_unref(*place);
     *place = td_tensor_ref(self->inputs[capture->input_nr]);
     TD_EMIT_AT(stamp, capture, .node = td_node_id(self->node), .graph_task = graph_task->handle.id,
                .input_nr = capture->input_nr, .output_nr = capture->output_nr);
-    if (capture->hook) status = call_capture_hook(self, capture->hook, place, error);
   }
   td_lock_release(&graph_task->lock);
-  return status;
 }
 
 /* In PyTorch 2 a captured gradient has been through the tensor's hooks: they run now if the node
@@ -112,7 +99,8 @@ capture_gradients(td_evaluation *self, const td_node_entry *entry, td_error *err
   }
   if (!entry->captures) return TD_OK;
   measure_captured(self, entry);
-  return take_captured(self, entry, error);
+  take_captured(self, entry);
+  return TD_OK;
 }
 
 /* What a pass with wanted outputs does with a node: *runs tells whether its function is called. */

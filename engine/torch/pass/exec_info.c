@@ -83,14 +83,6 @@ emit_exec_info(const td_graph_task *graph_task, const td_node *root) {
 }
 
 void
-td_graph_task_set_wanted(td_graph_task *graph_task, uint32_t n_outputs) {
-  graph_task->selective = true;
-  graph_task->n_captured = n_outputs;
-  free(graph_task->captured);
-  graph_task->captured = TD_NEW_N(td_tensor *, n_outputs);
-}
-
-void
 td_graph_task_init_to_execute(td_graph_task *graph_task, td_node *root, const td_edge *outputs,
                               uint32_t n_outputs, uint64_t min_topo) {
   mark_outputs(graph_task, outputs, n_outputs);

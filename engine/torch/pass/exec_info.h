@@ -13,10 +13,6 @@
 void td_graph_task_init_to_execute(td_graph_task *graph_task, td_node *root, const td_edge *outputs,
                                    uint32_t n_outputs, uint64_t min_topo);
 
-/* td_graph_task_set_wanted makes a pass return n_outputs gradients, although it was made without
- * wanted outputs. Before it runs. */
-void td_graph_task_set_wanted(td_graph_task *graph_task, uint32_t n_outputs);
-
 /* td_graph_task_should_execute tells whether the marks want a node's function or its gradients. */
 bool td_graph_task_should_execute(const td_graph_task *graph_task, const td_node *node);
 

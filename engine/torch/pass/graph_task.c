@@ -52,9 +52,7 @@ td_graph_task_count_done(td_graph_task *graph_task) {
 
 bool
 td_graph_task_is_completed(const td_graph_task *graph_task) {
-  if (atomic_load_explicit(&graph_task->handle.outstanding, memory_order_acquire) == 0) return true;
-  return graph_task->exit_on_error &&
-         atomic_load_explicit(&graph_task->has_error, memory_order_acquire);
+  return atomic_load_explicit(&graph_task->handle.outstanding, memory_order_acquire) == 0;
 }
 
 bool

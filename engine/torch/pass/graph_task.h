@@ -18,7 +18,6 @@
 struct td_graph_task {
   td_graph_task_handle handle;                               /* first: what queued tasks refer to */
   bool keep_graph, create_graph, accumulate_grad, selective; /* selective: exec_info is not empty */
-  bool exit_on_error;      /* complete at the first error, whatever is outstanding */
   bool single_threaded;    /* its caller switched multithreading off: route.h */
   td_thread_locals locals; /* (owned) of the caller: what nodes and final callbacks see */
   const td_edge *roots;    /* (borrowed from the caller of execute) [n_roots] */

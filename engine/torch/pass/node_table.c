@@ -9,7 +9,6 @@ td_node_table_fini(td_node_table *table) {
     td_input_buffer_free(table->entries[i].buffer);
     for (td_capture *capture = table->entries[i].captures, *next; capture; capture = next) {
       next = capture->next;
-      td_hook_unref(capture->hook);
       free(capture);
     }
   }

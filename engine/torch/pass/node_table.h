@@ -6,14 +6,12 @@
 #pragma once
 
 #include "engine/base/hash_index.h"
-#include "engine/torch/graph/hooks.h"
 #include "engine/torch/graph/node.h"
 #include "engine/torch/pass/input_buffer.h"
 
 /* A gradient wanted as a result: of which input, to which place in the results. */
 typedef struct td_capture {
   uint32_t input_nr, output_nr;
-  td_hook *hook; /* (owned reference) sees the gradient, and may replace it; or NULL */
   struct td_capture *next;
 } td_capture;
 

@@ -168,11 +168,6 @@ td_ready_queue_push(td_ready_queue *queue, td_node_task task, td_push_reason rea
 }
 
 void
-td_ready_queue_push_uncounted(td_ready_queue *queue, td_node_task task, td_push_reason reason) {
-  push(queue, task, reason, false);
-}
-
-void
 td_ready_queue_push_shutdown(td_ready_queue *queue) {
   push(queue, (td_node_task){.is_shutdown = true}, TD_push_reason_root, false);
 }

@@ -65,10 +65,8 @@ void td_ready_queue_unref(td_ready_queue *queue);
 void td_ready_queue_announce(td_ready_queue *queue, uint32_t owner);
 
 /* td_ready_queue_push takes the task, counts it in its graph task's outstanding tasks, and wakes
- * the popper. td_ready_queue_push_uncounted is for tasks that were counted before they were known;
- * td_ready_queue_push_shutdown makes the popper leave before it does anything else. */
+ * the popper. td_ready_queue_push_shutdown makes the popper leave before it does anything else. */
 void td_ready_queue_push(td_ready_queue *queue, td_node_task task, td_push_reason reason);
-void td_ready_queue_push_uncounted(td_ready_queue *queue, td_node_task task, td_push_reason reason);
 void td_ready_queue_push_shutdown(td_ready_queue *queue);
 
 /* td_ready_queue_size returns how many tasks wait just now. */

@@ -3,7 +3,6 @@
 
 #include "engine/torch/graph/semantics.h"
 #include "engine/torch/pass/device_queues.h"
-#include "engine/torch/pass/engine_thread.h"
 
 static td_device
 device_of_gradients(const td_input_buffer *buffer) {
@@ -22,7 +21,5 @@ td_ready_queue *
 td_route_queue(td_graph_task *graph_task, const td_node *node, const td_input_buffer *buffer) {
   td_ready_queue *queue = NULL;
   if (!graph_task->single_threaded) queue = td_device_queue(td_route_device(node, buffer));
-  if (queue) return queue;
-  return td_thread_self.call.graph_task == graph_task ? td_thread_self.call.queue
-                                                      : graph_task->cpu_ready_queue;
+  return queue ? queue : graph_task->cpu_ready_queue;
 }

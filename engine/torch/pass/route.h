@@ -14,6 +14,6 @@
 td_device td_route_device(const td_node *node, const td_input_buffer *buffer);
 
 /* td_route_queue returns the queue for a task (borrowed). If the pass runs without multithreading,
- * it is always the caller's queue. A distributed pass has a queue for each call. */
+ * it is always the caller's queue. */
 td_ready_queue *td_route_queue(td_graph_task *graph_task, const td_node *node,
                                const td_input_buffer *buffer);
