@@ -224,6 +224,7 @@ def write_row(row):
 def prepare(build):
     """The modules of the tests, which find all they need in their environment."""
     os.environ.update(TAPEDECK=str(build / "app" / "tapedeck"), BUILD_ROOT=str(build), SOURCE_ROOT=str(ROOT),
+                      OWN_ENGINE=str(build / "engine" / "torch" / "python"),
                       EXAMPLES=str(ROOT / "resources" / "examples"), TEST_OUTPUT=str(build / "test-output"))
     return importlib.import_module("test_record_torch")
 

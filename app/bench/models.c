@@ -21,8 +21,6 @@
 
 typedef enum engine { TORCH, OWN, RECORDED, N_ENGINES } engine;
 
-static const char *const words[N_ENGINES] = {"torch", "tapedeck", "recorded"};
-
 typedef struct samples {
   double ns[N_ENGINES][ROUNDS];
 } samples;
@@ -37,11 +35,10 @@ static double
 start(team *self, engine engine, const char *python) {
   const char *argv[16] = {python};
   g_auto(GStrv) environment = td_bench_worker_environment();
-  g_autofree char *module = g_path_get_dirname(td_path_module());
   int n = 1;
   if (engine == OWN) {
     argv[0] = td_path_python();
-    environment = g_environ_setenv(environment, "PYTHONPATH", module, TRUE);
+    environment = g_environ_setenv(environment, "PYTHONPATH", td_path_engine(), TRUE);
   }
   if (engine == RECORDED) {
     const char *run[] = {td_path_program(), "run", "--force", "-o", self->tape};
@@ -50,7 +47,6 @@ start(team *self, engine engine, const char *python) {
   }
   argv[n++] = self->script;
   argv[n++] = td_path_examples();
-  argv[n++] = words[engine];
   return td_bench_worker_start(&self->workers[engine], (char **)argv, environment);
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""steps.py FOLDER_OF_EXAMPLES torch|tapedeck|recorded: trains the models of the examples, on the engine of this process.
+"""steps.py FOLDER_OF_EXAMPLES: trains the models of the examples, on the engine of this process.
 
 Reads lines "MODEL N", and answers each with the processor time of a training step in nanoseconds: N steps, on average. So
 other programs on the machine do not count. All threads of this process do.
@@ -11,10 +11,6 @@ import runpy
 import sys
 import time
 
-if sys.argv[2] == 'tapedeck':  # `tapedeck run` does this where it records
-    import tapedeck
-    sys.modules.update({name.replace('tapedeck', 'torch', 1): module for name, module in list(sys.modules.items())
-                        if name.split('.')[0] == 'tapedeck'})
 import torch
 
 # Examples that train as soon as they run. Their loops compute this loss of `net`.

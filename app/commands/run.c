@@ -158,11 +158,12 @@ child_arguments(const run_options *options, int report, char **script_args) {
   g_autofree char *runner = g_build_filename(td_path_module(), "runner.py", NULL);
   g_autofree char *source = g_path_get_basename(options->script);
   g_autofree char *number = g_strdup_printf("%d", report);
-  g_strv_builder_add_many(
-      builder, td_path_python(), runner, number, options->tape, options->force ? "1" : "0", source,
-      options->devices ? options->devices : "cpu", options->anomaly, options->stats,
-      options->policy, options->seed ? options->seed : "", options->semantics, options->scheduler,
-      options->schedule ? options->schedule : "", options->script, NULL);
+  g_strv_builder_add_many(builder, td_path_python(), runner, td_path_engine(), number,
+                          options->tape, options->force ? "1" : "0", source,
+                          options->devices ? options->devices : "cpu", options->anomaly,
+                          options->stats, options->policy, options->seed ? options->seed : "",
+                          options->semantics, options->scheduler,
+                          options->schedule ? options->schedule : "", options->script, NULL);
   g_strv_builder_addv(builder, (const char **)script_args);
   return g_strv_builder_end(builder);
 }

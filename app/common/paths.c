@@ -46,6 +46,11 @@ td_path_module(void) {
 }
 
 const char *
+td_path_engine(void) {
+  return choose(TD_BUILD_FOLDER "/engine/torch/python", TD_INSTALLED_ENGINE);
+}
+
+const char *
 td_path_examples(void) {
   return choose(TD_SOURCE_FOLDER "/resources/examples", TD_INSTALLED_EXAMPLES);
 }

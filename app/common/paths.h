@@ -7,10 +7,13 @@
 
 /* td_path_python returns the Python interpreter: TAPEDECK_PYTHON, which a Python package sets, or
  * the one that the build found. td_path_module returns the folder of the package tapedeck.
- * td_path_examples returns the folder of the example scripts, td_path_lessons that of the lessons,
- * and td_path_translations that of the catalogues of messages. */
+ * td_path_engine returns the folder that has the package torch of Tapedeck's own engine; a build
+ * without that engine has no such folder. td_path_examples returns the folder of the example
+ * scripts, td_path_lessons that of the lessons, and td_path_translations that of the catalogues of
+ * messages. */
 const char *td_path_python(void);
 const char *td_path_module(void);
+const char *td_path_engine(void);
 const char *td_path_examples(void);
 const char *td_path_lessons(void);
 const char *td_path_translations(void);

@@ -52,7 +52,7 @@ is_of_pytorch(const char *tail) {
 bool
 td_source_is_library(const char *file) {
   static const char *const parts[] = {"/site-packages/", "/dist-packages/",
-                                      "/engine/python/tapedeck/"};
+                                      "/engine/torch/python/torch/", "/engine/python/tapedeck/"};
   if (*file == '<') return true;
   for (size_t i = 0; i < TD_N_ELEMENTS(parts); i++)
     if (strstr(file, parts[i])) return true;

@@ -62,9 +62,9 @@ def native_file(root):
     compiler = ['gcc', f'--sysroot={root}', f'-B{libs}']
     if shutil.which('ccache'):
         compiler.insert(0, 'ccache')
-    # from the package, from bin, from libexec/tapedeck, and among themselves; they are older than DT_RUNPATH, which does
+    # from the own engine's package, from bin, from libexec/tapedeck, and among themselves; they are older than DT_RUNPATH, which does
     # not count for the libraries of libraries
-    places = ':'.join('$ORIGIN' + place for place in ('/_program/lib/tapedeck', '/../lib/tapedeck', '/../../lib/tapedeck', ''))
+    places = ':'.join('$ORIGIN' + place for place in ('/../../_program/lib/tapedeck', '/../lib/tapedeck', '/../../lib/tapedeck', ''))
     links = [f'-L{libs}', '-Wl,--push-state,--no-as-needed', '-ldl', '-lpthread', '-Wl,--pop-state', f'-Wl,-rpath-link,{libs}',
              '-Wl,--disable-new-dtags', f'-Wl,-rpath,{places}']
     return f"[binaries]\nc = {compiler}\n[built-in options]\nc_link_args = {links}\nlibdir = 'lib'\n", libs

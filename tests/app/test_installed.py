@@ -96,6 +96,13 @@ class Installed(unittest.TestCase):
                               text=True, capture_output=True, check=False)
         self.assertEqual(done.stderr, "tapedeck: the program tapedeck is not in PATH; set TAPEDECK to where it is\n")
 
+    def test_hides_no_pytorch(self):
+        """The own engine's package `torch` is where only `run` looks."""
+        [module] = Path(self.folder.name).rglob("tapedeck/__main__.py")
+        self.assertEqual([entry.name for entry in module.parent.parent.iterdir()], ["tapedeck"])
+        self.assertTrue((module.parent / "own-engine" / "torch" / "__init__.py").exists())
+        self.assertFalse((module.parent / "torch").exists())
+
     def test_engine_of_another_python(self):
         """A wheel is for any Python, the engine in it for one: it is a module whose name has the version."""
         [module] = Path(self.folder.name).rglob("_C.*.so")

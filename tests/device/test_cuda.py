@@ -20,7 +20,7 @@ import skipping
 BUILD, TAPEDECK = os.environ['BUILD_ROOT'], os.environ['TAPEDECK']
 FAKE = os.path.join(BUILD, 'tests', 'libfake_cuda.so')
 WHICH = sys.argv.pop(1) if len(sys.argv) > 1 else 'fake'
-REAL = os.path.join(BUILD, 'engine', 'python', 'tapedeck', 'libtapedeck-cuda.so')
+REAL = os.path.join(os.environ['OWN_ENGINE'], 'torch', 'libtapedeck-cuda.so')
 SKIPPED = 77
 
 

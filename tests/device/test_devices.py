@@ -21,7 +21,7 @@ def on_sim(make):
         except TypeError:  # it takes no device
             return make(*args, **named).to('sim:0')
     return made
-for module in [module for name, module in list(sys.modules.items()) if name.split('.')[0] == 'tapedeck']:
+for module in [module for name, module in list(sys.modules.items()) if name.split('.')[0] == 'torch']:
     for name in 'arange empty full ones rand randn randperm tensor zeros'.split():
         if callable(getattr(module, name, None)):
             setattr(module, name, on_sim(getattr(module, name)))
@@ -73,6 +73,7 @@ class Devices(unittest.TestCase):
         """Who touches what on two streams, without and with something between that orders them."""
         code = '''
             import sys
+            import tapedeck
             import torch
             from torch import sim
             side = torch.Stream('sim:0')
@@ -80,7 +81,7 @@ class Devices(unittest.TestCase):
                 first, order, second = case.split(';')
                 a, b = torch.ones(8, device='sim:0'), torch.ones(8, device='sim:0')
                 torch.accelerator.synchronize()
-                torch.mark(case)
+                tapedeck.mark(case)
                 exec(first)
                 exec(order)
                 with side:

@@ -255,11 +255,11 @@ SMOOTH = [row for row in split(ROWS) if not any(word in row for word in ('float'
 
 
 def main(out):
-    seen = {'engine': torch.__name__,
+    seen = {'engine': 'tapedeck' if hasattr(torch, '_tapedeck') else 'torch',
             'rows': {row: guarded(run, row) for row in split(ROWS)},
             'refused': {row: raised(row) for row in split(REFUSED)},
             'told': {row: guarded(lambda row: str(eval(row)), row) for row in split(TOLD)}}
-    if torch.__name__ == 'tapedeck':
+    if hasattr(torch, '_tapedeck'):
         seen['errors'] = {row: [guarded(lambda row: error_of(row, order), row) for order in (False, True)] for row in SMOOTH}
     with open(out, 'w') as file:
         json.dump(seen, file)

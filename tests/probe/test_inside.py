@@ -427,7 +427,7 @@ tapedeck.mark("here")
         self.assertEqual(self.tapes(), ['a.tape'])
         self.assertEqual([event['text'] for event in self.events('a.tape') if event['event'] == 'mark'], ['here'])
         (self.folder / 'own.py').write_text('import tapedeck\ntry:\n    tapedeck.start("b.tape")\nexcept tapedeck.RecordError as '
-                                            'problem:\n    print(problem)\ntapedeck.ones(1, requires_grad=True).exp().backward()\n')
+                                            'problem:\n    print(problem)\nimport torch\ntorch.ones(1, requires_grad=True).exp().backward()\n')
         done = self.ask('run', 'own.py')
         self.assertEqual((done.returncode, self.tapes()), (0, ['a.tape', 'own.tape']), done.stderr)
         self.assertTrue(done.stdout.strip(), 'start() raised nothing')
@@ -438,11 +438,9 @@ tapedeck.mark("here")
         self.assertIn('RecordError: there is no PyTorch to record', done.stderr.splitlines()[-1])
 
     def test_without_engine(self):
-        """In another version of Python the package has no engine of its own, and records all the same."""
+        """The package does without Tapedeck's own engine, which is for one version of Python."""
         copied = self.folder / 'copied'
         self.run_in('cp', '-rL', PACKAGE, copied)
-        for library in (copied / 'tapedeck').glob('_C.*.so'):
-            library.unlink()
         for version, python in torches.each():
             self.start(python, TRAIN + """
 import tapedeck
@@ -452,10 +450,6 @@ with tapedeck.record("a.tape", overwrite=True) as recording:
     tapedeck.mark("here")
     tapedeck.step()
 assert [event["text"] for event in recording.tape.events(kind="mark")] == ["here"]
-try:
-    tapedeck.ones(1)
-except AttributeError as problem:
-    assert "not built for this Python" in str(problem), problem
 """, env={**self.environment, 'PYTHONPATH': str(copied)})
 
     def test_program_killed(self):

@@ -32,9 +32,12 @@ def train(n, at=lambda i: 1):
         optimizer.step()
 """
 
+# Of the own engine, and of the package `tapedeck`.
+OWN_FOLDERS = os.environ["OWN_ENGINE"] + ":" + os.environ["PYTHONPATH"].partition(":")[0]
+
 # On Tapedeck's own engine, without an optimizer and without tapedeck.step(): passes are steps.
 OWN = """
-import tapedeck as torch
+import torch
 x = torch.ones(3, requires_grad=True)
 for i in range(60):
     (x * x).exp().sum().backward()
@@ -42,7 +45,7 @@ for i in range(60):
 
 # The same as TRAIN, of Tapedeck's own engine.
 OWN_TRAIN = """
-import os, time, tapedeck, tapedeck as torch
+import os, time, tapedeck, torch
 x = torch.ones(3, requires_grad=True)
 def wait_for(name):
     for i in range(6000):
@@ -77,7 +80,7 @@ wait_for("script.program.tape")
 """
 
 OWN_WRONG = """
-import tapedeck
+import tapedeck, torch
 for words in ("5", "0steps", "10KB", "", "steps", "1steps" * 20):
     try:
         tapedeck.keep(words)
@@ -90,7 +93,7 @@ for words in (5, None, b"5steps"):
         raise SystemExit(words)
     except TypeError:
         pass
-tapedeck.ones(3, requires_grad=True).sum().backward()
+torch.ones(3, requires_grad=True).sum().backward()
 tapedeck.keep("5steps")
 """
 
@@ -252,8 +255,7 @@ train(1)
                 self.assert_kept_from_now(python, "ctypes.CDLL(None).tapedeck_", TRAIN)
 
     def test_from_now_on_with_the_own_engine(self):
-        module = os.environ["PYTHONPATH"].partition(":")[0]
-        self.environment["PYTHONPATH"] = module
+        self.environment["PYTHONPATH"] = OWN_FOLDERS
         self.assert_kept_from_now(sys.executable, "tapedeck.", OWN_TRAIN)
 
     def test_from_the_start_on(self):
@@ -297,7 +299,7 @@ train(9)
     def test_wrong_words_with_the_own_engine(self):
         """With a recorder and without, where right words do nothing."""
         self.script(OWN_WRONG)
-        environment = {**self.environment, "PYTHONPATH": os.environ["PYTHONPATH"].partition(":")[0]}
+        environment = {**self.environment, "PYTHONPATH": OWN_FOLDERS}
         self.assert_recorded(self.record(sys.executable, "script.py", env=environment))
         done = subprocess.run([sys.executable, "script.py"], cwd=self.folder, env=environment, capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -459,10 +461,9 @@ for name in os.listdir("."):
         self.assertRegex(done.stderr, r"kept\S*\.tape was not made smaller: No such file or directory")
 
     def test_own_engine(self):
-        module = os.environ["PYTHONPATH"].partition(":")[0]
         self.script(OWN)
         done = self.record(sys.executable, "script.py", options=("--keep", "6steps"),
-                           env={**self.environment, "PYTHONPATH": module})
+                           env={**self.environment, "PYTHONPATH": OWN_FOLDERS})
         self.assert_recorded(done)
         self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 6)
         self.assert_checked("script.tape")

@@ -35,7 +35,7 @@ def said(call):
         except Exception as problem:
             result = f'{type(problem).__name__}: {problem}'
     texts = [f'{warning.category.__name__}: {warning.message}' for warning in caught]
-    return [re.sub(r' at 0x\w+|\s*\(Triggered internally.*\)', '', text).replace('tapedeck', 'torch')
+    return [re.sub(r' at 0x\w+|\s*\(Triggered internally.*\)', '', text)
             for text in [result, *texts] if 'Sparse invariant checks' not in text]
 
 

@@ -279,7 +279,7 @@ if __name__ == '__main__':
             'layers': {name: run_layer(*layer, mode == 'all') for name, layer in LAYERS.items()}}
     if mode == 'all':
         seen.update({
-            'engine': torch.__name__,
+            'engine': 'tapedeck' if hasattr(torch, '_tapedeck') else 'torch',
             'optimizers': {name: run_optimizer(make) for name, make in OPTIMIZERS.items()},
             'modules': {'hooks': module_hooks(), 'hook at an end': hook_without_input_gradient(), 'odd': odd_module(),
                         'repr': repr(Odd())},

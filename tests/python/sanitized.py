@@ -19,7 +19,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(os.environ["BUILD_ROOT"])
-MODULE = glob.glob(os.path.join(BUILD, "engine", "python", "tapedeck", "_C.*.so"))[0]
+MODULE = glob.glob(os.path.join(BUILD, "engine", "torch", "python", "torch", "_C.*.so"))[0]
 
 
 def runtime():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The Python module, through the real command: values, texts, what it refuses."""
 import json
+import os
 import subprocess
 import sys
 import unittest
@@ -331,9 +332,10 @@ class Module(ScriptCase):
                          ['before', 0, 1])
 
     def test_without_recorder(self):
-        code = 'import tapedeck as t; t.mark("m"); t.step(); x = t.ones(2, requires_grad=True); x.sum().backward(); ' \
-               'print(x.grad.tolist())'
-        done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+        code = 'import tapedeck, torch; tapedeck.mark("m"); tapedeck.step(); x = torch.ones(2, requires_grad=True); ' \
+               'x.sum().backward(); print(x.grad.tolist())'
+        environment = {**os.environ, 'PYTHONPATH': os.environ['OWN_ENGINE'] + ':' + os.environ['PYTHONPATH']}
+        done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, env=environment)
         self.assertEqual((done.stdout, done.stderr), ('[1.0, 1.0]\n', ''))
 
 

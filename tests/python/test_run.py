@@ -138,7 +138,7 @@ class Run(ScriptCase):
         """Ctrl+C while the tape is being ended: the tape is whole, and the exit status is the script's."""
         done = self.run_script('''
             import os, signal, torch
-            from tapedeck import _C
+            from torch import _C
             end = _C.record_end
             def interrupted(status):
                 os.kill(os.getpid(), signal.SIGINT)

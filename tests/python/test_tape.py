@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -112,6 +113,15 @@ def signatures_of_stub(path):
             arguments = function.args
             found[prefix + function.name] = [one.arg for one in [*arguments.args, *filter(None, [arguments.vararg]), *arguments.kwonlyargs]]
     return found
+
+
+class Package(unittest.TestCase):
+    def test_records_and_reads_alone(self):
+        """It has few names, and nothing of PyTorch."""
+        code = "import sys, tapedeck; print(*(name for name in dir(tapedeck) if name[0] != '_'), 'torch' in sys.modules)"
+        said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+        self.assertEqual(said, ["RecordError", "Tape", "TapeError", "dump", "inside", "keep", "load_ipython_extension", "mark",
+                                "record", "start", "step", "stop", "tape", "False"])
 
 
 class Stubs(unittest.TestCase):

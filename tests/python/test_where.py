@@ -10,9 +10,9 @@ import tempfile
 import unittest
 
 TAPEDECK = os.environ['TAPEDECK']
-PACKAGE = pathlib.Path(os.environ['BUILD_ROOT']) / 'engine' / 'python' / 'tapedeck'
+PACKAGE = pathlib.Path(os.environ['OWN_ENGINE']) / 'torch'
 SCRIPT = '''\
-import tapedeck as torch
+import torch
 x = torch.ones(2, requires_grad=True)
 x.sum().backward()  # the engine writes x.grad, in no line of Python
 optimizer = torch.optim.SGD([x], lr=0.1)
@@ -50,7 +50,7 @@ class Where(unittest.TestCase):
         return [None, f'{script}:5', f'{script}:6']
 
     def test_script_in_a_folder_of_that_name(self):
-        for parts in ('tapedeck',), ('tapedeck', 'examples'), ('tapedeck-1',):
+        for parts in ('torch',), ('torch', 'examples'), ('torch-1',):
             with self.subTest(parts):
                 script = self.write(*parts)
                 self.assertEqual(self.writes('run', '--force', '-o', 't.tape', str(script)), self.lines(script))
@@ -59,20 +59,20 @@ class Where(unittest.TestCase):
     def test_package_behind_a_symlink(self):
         link = self.folder / 'link'
         link.symlink_to(PACKAGE.parent)
-        script = self.write('tapedeck')
-        self.assertEqual(self.recorded(link / 'tapedeck', script), self.lines(script))
+        script = self.write('torch')
+        self.assertEqual(self.recorded(link / 'torch', script), self.lines(script))
 
     def test_package_of_symlinks(self):
         """As some package managers install it: each file is a link into a store."""
-        script = self.write('tapedeck')
-        package = self.folder / 'python' / 'tapedeck'
+        script = self.write('torch')
+        package = self.folder / 'python' / 'torch'
         shutil.copytree(PACKAGE, package, copy_function=os.symlink, ignore=shutil.ignore_patterns('*.p', '__pycache__'))
         self.assertEqual(self.recorded(package, script), self.lines(script))
 
     def test_installed_package(self):
         """A copy, in a folder of the same name as the script's."""
-        script = self.write('tapedeck')
-        package = self.folder / 'tapedeck' / 'site-packages' / 'tapedeck'
+        script = self.write('torch')
+        package = self.folder / 'torch' / 'site-packages' / 'torch'
         shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns('*.p', '__pycache__'))
         self.assertEqual(self.recorded(package, script), self.lines(script))
 

@@ -164,7 +164,7 @@ def random_values(expression):
 
 
 def main(out, examples):
-    seen = {'engine': torch.__name__, 'version': torch.__version__,
+    seen = {'engine': 'tapedeck' if hasattr(torch, '_tapedeck') else 'torch', 'version': torch.__version__,
             'cases': {name: run_case(case) for name, case in CASES.items()},
             'examples': {os.path.basename(path): run_example(path) for path in sorted(glob.glob(examples + '/*.py')) if is_comparable(path)},
             'random': {expression: random_values(expression) for expression in RANDOM},

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Holds every #include to the structure of the house: a folder includes itself and what a table lists, and
 inside a folder units include each other one way only. A unit is a header and its source of the same name. Tests in Python
-import fixtures, never each other."""
+import fixtures, never each other. The packages `tapedeck` and `torch` do not import each other."""
 import os
 import pathlib
 import posixpath
@@ -75,6 +75,11 @@ MAY_INCLUDE = {
     "app": ["*"],
     "tests": ["*"],
 }
+
+# The Python packages: folder, what it does not import, whether not even in functions. Only a function that is about to record asks
+# for PyTorch, and a script that runs on PyTorch.
+PACKAGES = [("engine/python/tapedeck", "torch", False), ("engine/torch/python/torch", "tapedeck", True)]
+BESIDE = "seeded.py"
 
 # Whose libraries a layer may use, by the first folder or the name of the header.
 DESKTOP = re.compile(r"(glib|gio|gobject|gmodule|gtk|gdk|gsk|adwaita|json-glib)[/.\w-]*")
@@ -183,6 +188,19 @@ def problems_in_tests(root):
             yield f"{script.relative_to(root).as_posix()}: it imports the test {name}; move what both use into tests/fixtures"
 
 
+def problems_in_packages(root):
+    for folder, other, is_apart in PACKAGES:
+        scripts = sorted((root / folder).rglob("*.py"))
+        assert scripts, f"no package in {root / folder}"
+        for script in scripts:
+            if imports_at_all(script.read_text(encoding="utf-8"), other, is_apart) and script.name != BESIDE:
+                yield f"{script.relative_to(root).as_posix()}: it imports {other}"
+
+
+def imports_at_all(text, package, also_in_functions):
+    return re.search(rf"^{' *' if also_in_functions else ''}(?:from|import) {package}\b", text, re.MULTILINE) is not None
+
+
 def check_the_check():
     """The tables must bite: a crossing of each sort, a planted circle, and what is fine."""
     assert problem_with("engine/torch/pass", '"', "engine/replay/state.h")
@@ -198,6 +216,8 @@ def check_the_check():
     assert circles_in(units_of(planted)) == []
     assert imported_tests("import test_a, os\n    from rows_roots import c\nimport compare_d\n") == ["test_a", "rows_roots", "compare_d"]
     assert imported_tests("import os, test_a\n") == ["test_a"]
+    assert imports_at_all("import os\nfrom torch import nn\n", "torch", False) and not imports_at_all("  import torch\n", "torch", False)
+    assert imports_at_all("  import tapedeck\n", "tapedeck", True) and not imports_at_all("import tapedecks\n", "tapedeck", True)
     assert imported_tests("import attest_a\nfrom fixtures import test_a\n") == []
 
 
@@ -205,10 +225,10 @@ def main():
     check_the_check()
     root = pathlib.Path(os.environ.get("SOURCE_ROOT", "."))
     files = sources_in(root)
-    problems = list(problems_in(files)) + list(problems_in_tests(root))
+    problems = list(problems_in(files)) + list(problems_in_tests(root)) + list(problems_in_packages(root))
     problems += ["a circle of folders in the table: " + " ".join(circle) for circle in circles_in(MAY_INCLUDE)]
     problems += ["a circle of units: " + " ".join(circle) for circle in circles_in(units_of(files))]
-    print("\n".join(problems) or "every include keeps to its layer, no units include each other in a circle, and no test imports another")
+    print("\n".join(problems) or "every include keeps to its layer, no units include each other in a circle, no test and no package imports another")
     return 1 if problems else 0
 
 

@@ -332,6 +332,9 @@ test_stacks(void) {
       {"/home/me/tapedeck/train.py:4 <module>\n"
        "/src/tapedeck/build/engine/python/tapedeck/nn/linear.py:9 forward",
        "/home/me/tapedeck/train.py", "<module>", 4, 2},
+      {"/home/me/torch/train.py:4 <module>\n"
+       "/src/tapedeck/build/engine/torch/python/torch/products.py:9 mv",
+       "/home/me/torch/train.py", "<module>", 4, 2},
       {"/home/me/mytorch/nn/modules/net.py:4 f", "/home/me/mytorch/nn/modules/net.py", "f", 4, 1},
       {"/home/me/mytorch/_net.py:4 f\n/opt/torch/functional.py:8 einsum",
        "/home/me/mytorch/_net.py", "f", 4, 2},

@@ -115,13 +115,13 @@ def is_preloaded():
 
 
 def need_torch():
-    """PyTorch itself, not Tapedeck's module under its name."""
-    if sys.modules.get('torch') is sys.modules['tapedeck']:
-        raise RecordError('this program runs on Tapedeck\'s own engine, and `tapedeck run` records it already')
+    """PyTorch itself, not Tapedeck's own engine under its name."""
     try:
         import torch
     except ImportError as problem:
         raise RecordError(f'there is no PyTorch to record: {problem}') from None
+    if engine():
+        raise RecordError('this program runs on Tapedeck\'s own engine, and `tapedeck run` records it already')
     return torch
 
 
@@ -297,9 +297,8 @@ class record(contextlib.ContextDecorator):
 # ---- what a program says while it is recorded, from inside, by `tapedeck record` or by `tapedeck run` ----
 
 def engine():
-    """Tapedeck's own engine, if there is one: it tells both itself and a preloaded probe."""
-    package = sys.modules['tapedeck']
-    return getattr(package, '_C', None)
+    """Tapedeck's own engine, if the program runs on it: it tells both itself and a preloaded probe."""
+    return sys.modules.get('torch._tapedeck')
 
 
 def preloaded(name, *types):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The child's side of `tapedeck run`. It runs a script as `python3 script.py` would, and records it. `import torch`
-means Tapedeck's module there. app/commands/run.c starts it:
+"""The child's side of `tapedeck run`. It runs a script as `python3 script.py` would, and records it. The path of the script
+begins with the script's folder and with ENGINE, whose package `torch` is Tapedeck's own engine. app/commands/run.c starts it:
 
-    python3 runner.py REPORT_FD TAPE OVERWRITE SOURCE DEVICES ANOMALY STATS POLICY SEED SEMANTICS SCHEDULER SCHEDULE
+    python3 runner.py ENGINE REPORT_FD TAPE OVERWRITE SOURCE DEVICES ANOMALY STATS POLICY SEED SEMANTICS SCHEDULER SCHEDULE
                       SCRIPT [ARGS...]
 
 At the end it writes one line to REPORT_FD: "ok", or "usage WHY" or "failed WHY" if Tapedeck itself failed.
@@ -11,13 +11,14 @@ import atexit
 import builtins
 import contextlib
 import importlib
-import importlib.util
+import importlib.machinery
 import os
 import signal
 import sys
 import types
 
 FAILED = 125
+N_OWN = 13  # arguments before SCRIPT
 
 
 def report(fd, text):
@@ -30,15 +31,16 @@ def give_up(fd, text, status):
     os._exit(status)
 
 
-def pose_as_torch(package, semantics):
-    """Makes `import torch` and imports of its parts give Tapedeck's modules. Their version is the one that they mimic."""
-    sys.modules['torch'] = package
-    package.__version__ = package.version.__version__ = f'{semantics}.0+tapedeck'
-    own = package.__name__ + '.'
-    for name, module in list(sys.modules.items()):
-        if name.startswith(own):
-            sys.modules['torch.' + name[len(own):]] = module
-    sys.modules['torch.nn.modules'] = sys.modules['tapedeck.nn']
+def import_torch(folder, report_fd):
+    """The package `torch` in that folder."""
+    package = os.path.join(folder, 'torch')
+    if not importlib.machinery.PathFinder.find_spec('_C', [package]):
+        is_of_another = os.path.isdir(package) and any(name.startswith('_C.') for name in os.listdir(package))
+        version = '.'.join(map(str, sys.version_info[:2]))
+        why = f'is not built for Python {version}' if is_of_another else 'is not here (a build with -Dtorch=disabled has none)'
+        give_up(report_fd, f"failed Tapedeck's own engine {why}; `tapedeck record` is for any", FAILED)
+    sys.path[0] = folder
+    return importlib.import_module('torch')
 
 
 def join_session(engine, session, source, tape):
@@ -121,44 +123,38 @@ def run_script(path, recording):
 
 
 def start(arguments):
-    report_fd, tape, overwrite, source, devices, anomaly, stats, policy, seed, semantics, scheduler, schedule = arguments[:12]
+    folder, report_fd, tape, overwrite, source, devices, anomaly, stats, policy, seed, semantics, scheduler, schedule = arguments
     report_fd = int(report_fd)
     os.set_inheritable(report_fd, False)
     session = os.environ.pop('TAPEDECK_SESSION', None)  # programs that the script starts are not part of it
-    package = importlib.import_module('tapedeck')
-    if not importlib.util.find_spec('tapedeck._C'):
-        is_of_another = any(name.startswith('_C.') for name in os.listdir(os.path.dirname(package.__file__)))
-        version = '.'.join(map(str, sys.version_info[:2]))
-        why = f'is not built for Python {version}' if is_of_another else 'is not here (a build with -Dtorch=disabled has none)'
-        give_up(report_fd, f"failed Tapedeck's own engine {why}; `tapedeck record` is for any", FAILED)
-    engine = importlib.import_module('tapedeck._C')
+    torch = import_torch(folder, report_fd)
+    engine = torch._C
     engine.choose_kernels()
     try:
         engine.set_devices(devices)
         engine.set_checks(anomaly, stats)
-        engine.set_semantics(semantics)
+        torch._tapedeck.set_semantics(semantics)
         engine.set_scheduler(scheduler)
         if schedule:
             engine.set_schedule(schedule)
     except Exception as problem:
         give_up(report_fd, f'usage {problem}', 2)
     if seed:
-        package.manual_seed(int(seed))
+        torch.manual_seed(int(seed))
     try:
         engine.record_begin(tape, overwrite == '1', source, policy == 'drop')
     except Exception as problem:
         give_up(report_fd, f'failed {problem}', FAILED)
     join_session(engine, session, source, tape)
-    pose_as_torch(package, semantics)
     return Recording(engine, report_fd)
 
 
 def main(arguments):
-    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    sys.path[0] = folder
-    recording = start(arguments)
-    sys.argv = arguments[12:]
-    sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    importlib.import_module('tapedeck')  # the script may want it too, and this folder does not stay in its path
+    recording = start(arguments[:N_OWN])
+    sys.argv = arguments[N_OWN:]
+    sys.path.insert(0, os.path.dirname(os.path.realpath(sys.argv[0])))
     run_script(sys.argv[0], recording)
 
 

@@ -50,7 +50,7 @@ static void
 store_stack(void *data) {
   metadata *self = data;
   PyGILState_STATE gil = PyGILState_Ensure();
-  PyObject *module = PyImport_ImportModule("tapedeck.autograd.anomaly_mode");
+  PyObject *module = PyImport_ImportModule("torch.autograd.anomaly_mode");
   PyObject *frames = module ? PyObject_CallMethod(module, "forward_stack", NULL) : NULL;
   PyObject *lines = frames ? PyObject_CallMethod(frames, "format", NULL) : NULL;
   if (lines) PyDict_SetItemString(self->dict, TRACEBACK, lines);
@@ -66,7 +66,7 @@ stack_text(void *data) {
   metadata *self = data;
   if (!self->frames) return NULL;
   PyGILState_STATE gil = PyGILState_Ensure();
-  PyObject *module = PyImport_ImportModule("tapedeck.autograd.anomaly_mode");
+  PyObject *module = PyImport_ImportModule("torch.autograd.anomaly_mode");
   PyObject *text = module ? PyObject_CallMethod(module, "stack_text", "O", self->frames) : NULL;
   const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
   char *copy = utf8 ? td_dup_string(utf8) : NULL;

@@ -210,7 +210,7 @@ static PyMethodDef ctx_methods[] = {{"apply", (PyCFunction)(void (*)(void))tdpy_
                                     {NULL}};
 
 PyTypeObject tdpy_function_base_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck._C._FunctionBase",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "torch._C._FunctionBase",
     .tp_basicsize = sizeof(tdpy_function_ctx),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
     .tp_new = ctx_new,

@@ -30,7 +30,7 @@ tdpy_gradient_edge(PyObject *self, PyObject *object) {
 int
 tdpy_edge_is(PyObject *object) {
   if (!PyTuple_Check(object)) return 0;
-  PyObject *module = PyImport_ImportModule("tapedeck.autograd.graph");
+  PyObject *module = PyImport_ImportModule("torch.autograd.graph");
   PyObject *type = module ? PyObject_GetAttrString(module, "GradientEdge") : NULL;
   int is = type ? PyObject_IsInstance(object, type) : -1;
   Py_XDECREF(type);
@@ -64,7 +64,7 @@ static PyTypeObject *metadata_type;
 static PyStructSequence_Field metadata_fields[] = {
     {"shape", "of the gradient"}, {"dtype", NULL}, {"device", NULL}, {NULL}};
 
-static PyStructSequence_Desc metadata_desc = {.name = "tapedeck.InputMetadata",
+static PyStructSequence_Desc metadata_desc = {.name = "torch.InputMetadata",
                                               .doc = "What a gradient into a node must look like.",
                                               .fields = metadata_fields,
                                               .n_in_sequence = 3};

@@ -2,7 +2,7 @@
  *
  * autograd.Function: a node whose forward and backward are Python. The node owns the ctx object.
  * The ctx borrows the node, so they do not keep each other alive. Users see the classes of
- * tapedeck/autograd/function.py; their base is here. All of it needs the GIL. Functions that
+ * torch/autograd/function.py; their base is here. All of it needs the GIL. Functions that
  * engine threads call take the GIL themselves. */
 #pragma once
 

@@ -66,7 +66,7 @@ handle_exit(PyObject *self, PyObject *args) {
 
 static PyObject *
 handle_reduce(PyObject *self, PyObject *unused) {
-  PyObject *module = PyImport_ImportModule("tapedeck.utils.hooks");
+  PyObject *module = PyImport_ImportModule("torch.utils.hooks");
   PyObject *make = module ? PyObject_GetAttrString(module, "handle_of_nothing") : NULL;
   Py_XDECREF(module);
   return make ? Py_BuildValue("N(K)", make, (unsigned long long)((handle_object *)self)->id) : NULL;
@@ -88,7 +88,7 @@ static PyGetSetDef handle_getset[] = {
     {"id", handle_id, NULL, "its number, unique in the process", NULL}, {NULL}};
 
 static PyTypeObject handle_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.utils.hooks.RemovableHandle",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "torch.utils.hooks.RemovableHandle",
     .tp_basicsize = sizeof(handle_object),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .tp_doc = "What register_hook returns: it can take the hook away again.",

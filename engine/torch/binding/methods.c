@@ -120,7 +120,7 @@ backward(PyObject *self, PyObject *args, PyObject *kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOOO:backward", names, &gradient, &retain_graph,
                                    &create_graph, &inputs))
     return NULL;
-  PyObject *module = PyImport_ImportModule("tapedeck.autograd");
+  PyObject *module = PyImport_ImportModule("torch.autograd");
   PyObject *result = module ? PyObject_CallMethod(module, "backward", "OOOOOO", self, gradient,
                                                   retain_graph, create_graph, Py_None, inputs)
                             : NULL;

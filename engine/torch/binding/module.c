@@ -23,7 +23,7 @@
 
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
-    .m_name = "tapedeck._C",
+    .m_name = "torch._C",
     .m_doc = "Tapedeck's engine: tensors, operations and backward passes, in C.",
     .m_size = -1,
 };
@@ -97,8 +97,7 @@ fill(PyObject *module) {
                            tdpy_creation_functions};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     if (PyModule_AddFunctions(module, tables[i])) return -1;
-  if (add_operations(module)) return -1;
-  return PyModule_AddStringConstant(module, "version", TD_VERSION);
+  return add_operations(module);
 }
 
 PyMODINIT_FUNC

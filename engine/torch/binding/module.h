@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The functions of the extension module tapedeck._C, one table per file. */
+ * The functions of the extension module torch._C, one table per file. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN

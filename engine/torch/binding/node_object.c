@@ -11,7 +11,7 @@ type_for(const char *name) {
   PyObject *type = PyDict_GetItemString(types, name);
   if (type) return (PyTypeObject *)type;
   type = PyObject_CallFunction((PyObject *)&PyType_Type, "s(O){s()ss}", name, &tdpy_node_type,
-                               "__slots__", "__module__", "tapedeck");
+                               "__slots__", "__module__", "torch");
   if (!type || PyDict_SetItemString(types, name, type)) Py_CLEAR(type);
   Py_XDECREF(type);
   return (PyTypeObject *)type;
@@ -63,7 +63,7 @@ node_dealloc(PyObject *self) {
 }
 
 PyTypeObject tdpy_node_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.Node",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "torch.Node",
     .tp_basicsize = sizeof(tdpy_node),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION |
                 Py_TPFLAGS_HAVE_GC,

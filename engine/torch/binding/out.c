@@ -50,7 +50,7 @@ needs_history(const arguments *given, const td_tensor *out) {
 /* Forward mode has an error of its own. Returns false if it raised it. */
 static bool
 has_no_tangent(const arguments *given, PyObject *out, PyObject *name) {
-  PyObject *module = PyImport_ImportModule("tapedeck.autograd.forward_ad");
+  PyObject *module = PyImport_ImportModule("torch.autograd.forward_ad");
   Py_ssize_t n = n_values(given);
   PyObject *tensors = PyTuple_New(n + 1);
   for (Py_ssize_t i = 0; tensors && i <= n; i++)
@@ -259,7 +259,7 @@ static PyMemberDef members[] = {
 
 static PyObject *
 get_module(PyObject *self, void *unused) {
-  return PyUnicode_FromString("tapedeck");
+  return PyUnicode_FromString("torch");
 }
 
 static PyGetSetDef getset[] = {{"__module__", get_module, NULL, NULL, NULL}, {NULL}};
@@ -273,7 +273,7 @@ reduce(PyObject *self, PyObject *unused) {
 static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, NULL}, {NULL}};
 
 static PyTypeObject type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck._C.function",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "torch._C.function",
     .tp_basicsize = sizeof(out_function),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_vectorcall_offset = offsetof(out_function, call),

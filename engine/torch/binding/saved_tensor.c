@@ -101,7 +101,7 @@ static PyMethodDef methods[] = {
     {NULL}};
 
 static PyTypeObject type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck._C.SavedTensor",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "torch._C.SavedTensor",
     .tp_basicsize = sizeof(saved_tensor),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_doc = "What a node saved for backward.",

@@ -212,7 +212,7 @@ static PyGetSetDef storage_getset[] = {{"device", storage_device, NULL, "where i
                                        {NULL}};
 
 static PyTypeObject storage_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.UntypedStorage",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "torch.UntypedStorage",
     .tp_basicsize = sizeof(storage_object),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_doc = "UntypedStorage(n)\n--\n\nThe memory of tensors, as bytes.",

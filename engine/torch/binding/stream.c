@@ -13,7 +13,7 @@
 #include "engine/torch/pass/arrival.h"
 #include "engine/torch/tensor/launch.h"
 
-static const char event_name[] = "tapedeck.stream_event";
+static const char event_name[] = "torch.stream_event";
 
 int
 tdpy_warn_of_conflicts(void) {

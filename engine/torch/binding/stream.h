@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Streams of accelerators, as tapedeck/accelerator.py uses them. GIL held. A thread that waits
+ * Streams of accelerators, as torch/accelerator.py uses them. GIL held. A thread that waits
  * for a device releases the GIL meanwhile. */
 #pragma once
 

@@ -70,7 +70,7 @@ tensor_dealloc(PyObject *self) {
 }
 
 PyTypeObject tdpy_tensor_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.Tensor",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "torch.Tensor",
     .tp_basicsize = sizeof(tdpy_tensor),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
     .tp_dictoffset = offsetof(tdpy_tensor, dict),

@@ -55,7 +55,7 @@ static PyGetSetDef dtype_getset[] = {
     {NULL}};
 
 PyTypeObject tdpy_dtype_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.dtype",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "torch.dtype",
     .tp_basicsize = sizeof(dtype_object),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_repr = dtype_repr,
@@ -223,7 +223,7 @@ static PyGetSetDef device_getset[] = {
     {NULL}};
 
 static PyTypeObject device_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.device",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "torch.device",
     .tp_basicsize = sizeof(device_object),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_doc =
@@ -298,7 +298,7 @@ static PyMethodDef size_methods[] = {
     {"numel", size_numel, METH_NOARGS, "The number of elements of a tensor of this size."}, {NULL}};
 
 static PyTypeObject size_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.Size",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "torch.Size",
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_repr = size_repr,
     .tp_as_mapping = &size_mapping,

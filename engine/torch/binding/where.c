@@ -53,7 +53,7 @@ where(void) {
 /* The package is in sys.modules before its extension module is loaded. */
 static PyObject *
 find_own_folder(void) {
-  PyObject *package = PyImport_ImportModule("tapedeck");
+  PyObject *package = PyImport_ImportModule("torch");
   PyObject *folders = package ? PyObject_GetAttrString(package, "__path__") : NULL;
   PyObject *folder = folders ? PySequence_GetItem(folders, 0) : NULL;
   PyObject *with_slash = folder ? PyUnicode_FromFormat("%U/", folder) : NULL;

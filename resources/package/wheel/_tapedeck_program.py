@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Becomes the program in the package `tapedeck`, without importing the package: that would load Tapedeck's engine."""
+"""Becomes the program in the package `tapedeck`, without importing the package: that would take longer."""
 import os
 import sys
 
