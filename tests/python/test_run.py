@@ -151,6 +151,23 @@ class Run(ScriptCase):
         self.assertNotIn('KeyboardInterrupt', done.stderr)
         self.assertEqual([e['status'] for e in self.events() if e['event'] == 'session_end'], [4])
 
+    def test_spawned_process_has_the_same_engine(self):
+        """It begins with the script's path, not with its modules."""
+        done = self.run_script("""
+            import multiprocessing
+            def child(queue):
+                import torch
+                queue.put(torch.__version__)
+            if __name__ == '__main__':
+                spawn = multiprocessing.get_context('spawn')
+                queue = spawn.Queue()
+                process = spawn.Process(target=child, args=(queue,))
+                process.start()
+                print(queue.get())
+                process.join()
+            """)
+        self.assertEqual(done.stdout, '2.15.0+tapedeck\n')
+
     def test_killed_recorder(self):
         """Somebody kills `tapedeck run` alone: the script goes on, says nothing of it, and leaves its tape."""
         script = self.write("""
