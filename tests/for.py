@@ -35,9 +35,18 @@ def tests():
         folder, name = unit.split("/")
         found[ROOT / "tests" / folder / f"test_{name}.c"].append(name)
     for script, rest in SCRIPT.findall(table):
-        name = NAME.search(rest)
-        found[ROOT / "tests" / script].append(name[1] if name else pathlib.Path(script).stem.removeprefix("test_"))
+        found[ROOT / "tests" / script].append(name_of(script, rest))
     return found
+
+
+def name_of(script, rest):
+    name = NAME.search(rest)
+    return name[1] if name else pathlib.Path(script).stem.removeprefix("test_")
+
+
+def of_breadth():
+    """Tests that `meson test` leaves out, unless it is told their suite."""
+    return {name_of(script, rest) for script, rest in SCRIPT.findall(read(ROOT / "tests" / "meson.build")) if "'breadth'" in rest}
 
 
 def sources():
@@ -115,7 +124,8 @@ def main(names):
             for test_name in known.tests[test]:
                 told.setdefault(test_name, f"{test.relative_to(ROOT)}" + (f", through {through.relative_to(ROOT)}" if through != path else ""))
     for test_name, reason in told.items():
-        print(f"{test_name}: {reason}", file=sys.stderr)
+        wants_suite = " (only with --suite breadth)" if test_name in of_breadth() else ""
+        print(f"{test_name}: {reason}{wants_suite}", file=sys.stderr)
     print(*told)
     return 0 if told else 1
 

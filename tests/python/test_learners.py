@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Scripts as learners bring them, on Tapedeck's engine and on PyTorch 2.13: what they print, and the order of nodes.
 
-    test_learners.py [--table=FILE] [NAME...]
+    test_learners.py [--half] [--table=FILE] [NAME...]
 
 Each script of tests/learners is rebuilt from a published one, whose name is its docstring; its data is made up. The test fails if a
 script prints something else than on PyTorch, or if its nodes run in another order, unless ORDERS says so. If all scripts ran,
@@ -130,8 +130,8 @@ def check(found):
 def main(words):
     names = [word for word in words if not word.startswith('--')]
     files = [word.partition('=')[2] for word in words if word.startswith('--table=')]
-    everything = sorted(glob.glob(os.path.join(SCRIPTS, '*.py')))
-    paths = [path for path in everything if os.path.basename(path)[:-3] in names] if names else torches.some(everything, 2)
+    everything = sorted(glob.glob(os.path.join(SCRIPTS, '*.py')))[::2 if '--half' in words else 1]
+    paths = [path for path in everything if not names or os.path.basename(path)[:-3] in names]
     python = torches.python_of('2.13.0', 'numpy')
     with tempfile.TemporaryDirectory() as folder:
         found = results(paths, python, folder)
