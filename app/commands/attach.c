@@ -3,6 +3,7 @@
  * `tapedeck attach`: what a program does now. A recorded program says so itself, and its tape says
  * where the engine is. Into one that nobody records, gdb looks. The program goes on as before. */
 #include "app/command.h"
+#include "app/common/moment_replay.h"
 #include "app/common/process_facts.h"
 #include "app/common/process_tree.h"
 #include "app/print/attach_json.h"
@@ -36,25 +37,43 @@ print_programs(void) {
   return TD_EXIT_OK;
 }
 
-static int
+static void
 print_all(const attach_options *options, const GPtrArray *processes) {
-  int status = TD_EXIT_OK;
   td_attach_ranks *ranks = td_attach_ranks_compare(processes);
-  for (guint i = 0; i < processes->len; i++)
-    status = MAX(status, ((td_attach_process *)processes->pdata[i])->status);
   (options->json ? td_attach_json_print : td_attach_report_print)(processes, ranks);
   td_attach_ranks_free(ranks);
-  return status;
 }
 
 /* ---- programs that are recorded ---- */
 
 static int
+read_tape(td_attach_process *process) {
+  const char *path = process->program->tape;
+  td_moment_options end = {.at = (char *)"end", .pass = TD_MOMENT_NO_PASS};
+  g_autofree char *how = NULL;
+  td_replay *replay;
+  uint64_t seq;
+  if (!path) return TD_EXIT_OK;
+  if (!td_moment_replay(path, &end, false, &replay, &seq, &how)) return TD_EXIT_USAGE;
+  td_error error = {0};
+  td_status status = td_tape_check_readable(td_replay_tape(replay), &error);
+  td_attach_process_take_replay(process, replay, seq);
+  return status ? td_command_file_error(path, &error) : TD_EXIT_OK;
+}
+
+/* A program that answers has brought to its tape what it has emitted. So the tape comes second. */
+static int
 ask_all(const attach_options *options, const GPtrArray *programs) {
+  int status = TD_EXIT_OK;
   g_autoptr(GPtrArray) processes = g_ptr_array_new_with_free_func(td_attach_process_free);
-  for (guint i = 0; i < programs->len; i++)
-    g_ptr_array_add(processes, td_attach_process_ask(programs->pdata[i]));
-  return print_all(options, processes);
+  for (guint i = 0; i < programs->len; i++) {
+    td_attach_process *process = td_attach_process_ask(programs->pdata[i]);
+    g_ptr_array_add(processes, process);
+    int of_tape = read_tape(process);
+    status = MAX(status, of_tape);
+  }
+  print_all(options, processes);
+  return status;
 }
 
 static int
@@ -87,7 +106,8 @@ conclude(const attach_options *options, const char *pid, const GPtrArray *proces
   if (processes->len == 1 && !first->threads)
     return td_command_fail(pid, "nobody records that process, and gdb cannot look into it: %s",
                            first->silence);
-  return print_all(options, processes);
+  print_all(options, processes);
+  return TD_EXIT_OK;
 }
 
 static int

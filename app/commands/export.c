@@ -9,6 +9,7 @@
 #include "app/common/moment.h"
 #include "app/common/output_file.h"
 #include "app/common/output_folder.h"
+#include "app/common/word_list.h"
 #include "engine/exchange/table.h"
 
 #include <errno.h>
@@ -164,7 +165,7 @@ static int export(job *self, bool force) {
 
 static const struct format *
 format_find(const char *name, const char *const *words) {
-  g_autofree char *list = td_command_list_words(words);
+  g_autofree char *list = td_word_list_dup_text(words);
   if (!name)
     td_command_bad_usage("export", "--to is missing: must be %s", list);
   else if (td_command_check_word("export", "--to", name, words))
@@ -203,7 +204,7 @@ td_command_export(int argc, char **argv) {
   const char *words[G_N_ELEMENTS(formats) + 1] = {0};
   for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
     words[i] = formats[i].name;
-  g_autofree char *list = td_command_list_words(words);
+  g_autofree char *list = td_word_list_dup_text(words);
   g_autofree char *what = g_strdup_printf("What to write: %s", list);
   options options = {.pass = TD_MOMENT_NO_PASS};
   const GOptionEntry entries[] = {

@@ -3,6 +3,7 @@
  * `tapedeck fit`: makes and tries the observer for a Python's PyTorch, so that the first recording
  * need not wait. An observer that failed is made anew. */
 #include "app/command.h"
+#include "app/print/line_announcer.h"
 #include "app/session/observer/probe_build.h"
 
 #include <stdio.h>
@@ -48,7 +49,7 @@ fit(const char *name) {
   g_autofree char *library = find_library(python, &problem);
   if (!library) return td_command_fail(name, "%s", problem);
   td_trial_host *host = td_trial_host_new(python);
-  g_autofree char *observer = td_probe_build(library, host, TRUE, &error);
+  g_autofree char *observer = td_probe_build(library, host, TRUE, td_line_announcer_get(), &error);
   td_trial_host_free(host);
   if (observer)
     printf("%s: recorded at level 1, by %s\n", name, observer);

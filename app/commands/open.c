@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
+#include "app/commands/open_remote.h"
 #include "app/commands/overlay_option.h"
 #include "app/common/leftovers.h"
 #include "app/common/lessons.h"
 #include "app/common/moment.h"
-#include "app/session/remote/open_remote.h"
 #include "app/session/remote_address.h"
 #include "engine/trace/join.h"
 #include "ui/model/analysis/analysis_wish.h"

@@ -4,6 +4,7 @@
 #include "app/command.h"
 #include "app/commands/quiz_ask.h"
 #include "app/commands/tape_at.h"
+#include "app/common/shell_name.h"
 #include "app/print/json_members.h"
 #include "engine/profile/quiz/question_json.h"
 
@@ -41,7 +42,7 @@ print_score(const score *score, const options *options, const char *path) {
     before = ", ";
   }
   if (*before == ',') printf(".\n");
-  g_autofree char *name = td_command_shell_name(path);
+  g_autofree char *name = td_shell_name(path);
   printf("The same questions again: tapedeck quiz %s -n %d --seed %" PRId64 "\n", name, options->n,
          options->seed);
 }

@@ -1,12 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
-#include "app/session/record_session.h"
+#include "app/print/line_announcer.h"
+#include "app/print/record_report.h"
 
 #include <string.h>
+#include <unistd.h>
+
+static bool
+are_fine(td_record_options *options, char **command) {
+  td_error error = {0};
+  td_status status = td_record_options_check(options, td_line_announcer_get(), &error);
+  if (!status && td_command_refuse_tape(command[0])) return false;
+  if (!status) status = td_record_options_place(options, command, &error);
+  if (status) td_command_refuse("record", &error);
+  return !status;
+}
+
+static int
+run(const td_record_options *options, char **command) {
+  td_record_result result = {0};
+  td_record_session_run(options, command, td_line_announcer_get(), &result);
+  td_record_report_print(&result, &options->steps, command[0]);
+  int status = result.status;
+  td_record_result_fini(&result);
+  return status;
+}
 
 int
 td_command_record(int argc, char **argv) {
-  g_auto(td_record_options) options = {0};
+  g_auto(td_record_options) options = {.to_program = STDOUT_FILENO, .from_program = STDIN_FILENO};
   const GOptionEntry entries[] = {
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options.tape,
        "Where the tape goes (default: SCRIPT.tape here)", "FILE"},
@@ -31,6 +53,5 @@ td_command_record(int argc, char **argv) {
   char **command = argv + 1;
   if (strcmp(command[0], "--") == 0) command++;
   if (!command[0]) return td_command_bad_usage("record", "COMMAND is missing");
-  if (!td_record_options_check(&options, command)) return TD_EXIT_USAGE;
-  return td_record_session_run(&options, command);
+  return are_fine(&options, command) ? run(&options, command) : TD_EXIT_USAGE;
 }

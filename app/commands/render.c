@@ -8,6 +8,7 @@
 #include "app/common/moment_replay.h"
 #include "app/common/output_file.h"
 #include "app/common/picture_file.h"
+#include "app/common/word_list.h"
 #include "engine/base/alloc.h"
 #include "engine/profile/why/why.h"
 #include "engine/replay/replay.h"
@@ -267,7 +268,7 @@ run(const char *path, const options *wanted) {
   const char *names[TD_N_ELEMENTS(views) + 1] = {NULL};
   for (size_t i = 0; i < TD_N_ELEMENTS(views); i++)
     names[i] = views[i].name;
-  g_autofree char *list = td_command_list_words(names);
+  g_autofree char *list = td_word_list_dup_text(names);
   if (!wanted->view) return td_command_bad_usage("render", "--view is missing: must be %s", list);
   if (!td_command_check_word("render", "--view", wanted->view, names) || !view)
     return TD_EXIT_USAGE;

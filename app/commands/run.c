@@ -8,6 +8,8 @@
 #include "app/common/examples.h"
 #include "app/common/output_file.h"
 #include "app/common/paths.h"
+#include "app/common/shell_name.h"
+#include "app/print/line_announcer.h"
 #include "app/session/keep_session.h"
 #include "app/session/live.h"
 #include "engine/control/link.h"
@@ -95,8 +97,13 @@ beside_is_fine(const run_options *options) {
 
 static bool
 options_are_fine(run_options *options) {
-  if (!td_live_options_check("run", &options->live)) return false;
-  if (!td_keep_choice_check("run", &options->keep) || !beside_is_fine(options)) return false;
+  td_error error = {0};
+  if (td_live_options_check(&options->live, td_line_announcer_get(), &error) ||
+      td_keep_choice_check(&options->keep, &error)) {
+    td_command_refuse("run", &error);
+    return false;
+  }
+  if (!beside_is_fine(options)) return false;
   if (!options->anomaly) options->anomaly = g_strdup(td_live_anomaly_mode(&options->live));
   if (!options->anomaly && options->keep.words) options->anomaly = g_strdup("nan");
   return words_are_fine(options) && seed_is_fine(options);
@@ -145,7 +152,11 @@ tape_is_free(run_options *options) {
     td_command_fail(options->tape, "is a directory");
     return false;
   }
-  if (!td_keep_choice_check_folder(&options->keep, options->tape)) return false;
+  td_error error = {0};
+  if (td_keep_choice_check_folder(&options->keep, options->tape, &error)) {
+    td_command_refuse("run", &error);
+    return false;
+  }
   if (options->force || !td_output_is_taken(options->tape)) return true;
   td_command_fail(options->tape, "exists already; --force overwrites it, -o FILE chooses another");
   return false;
@@ -191,7 +202,7 @@ conclude(const run_options *options, const char *report, int status) {
     td_command_fail(options->tape, "%s%s", words, is_left ? "; it has what came before" : "");
     return status ? status : TD_EXIT_FAILED;
   }
-  g_autofree char *name = td_command_shell_name(options->tape);
+  g_autofree char *name = td_shell_name(options->tape);
   if (strcmp(report, "ok") == 0) {
     (void)td_segments_add(options->tape, TD_SEGMENT_EVENTS,
                           NULL); /* a tape without a table is as good */
@@ -232,7 +243,7 @@ static void
 said_cb(td_hub_target *target, const td_line *line, void *data) {
   session *self = data;
   const char *tape = td_line_is(line, "tape") ? td_line_find(line, "path") : NULL;
-  if (tape) td_live_show(&self->options->live, target, tape);
+  if (tape) td_live_show(&self->options->live, target, tape, td_line_announcer_get());
   td_keep_session_said(&self->keep, self->keep.tape, line);
 }
 
@@ -259,7 +270,7 @@ run_with_session(const run_options *options, char **argv, char **problem) {
       g_environ_setenv(g_get_environ(), TD_LINK_VARIABLE, td_hub_get_path(self.hub), TRUE);
   self.child = (td_child_options){
       .argv = argv, .environment = environment, .signalled = signalled_cb, .data = &self};
-  self.keep = (td_keep_session){&options->keep, tape, &self.child, NULL};
+  self.keep = (td_keep_session){&options->keep, tape, &self.child, td_line_announcer_get(), NULL};
   td_keep_session_begin(&self.keep);
   int status = td_child_run(&self.child, problem);
   while (g_main_context_iteration(NULL, FALSE)) /* what the process said last */

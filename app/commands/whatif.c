@@ -5,6 +5,7 @@
 #include "app/commands/confine.h"
 #include "app/common/columns.h"
 #include "app/common/output_file.h"
+#include "app/common/shell_name.h"
 #include "app/print/json_members.h"
 #include "engine/profile/model/prediction.h"
 #include "engine/replay/segments.h"
@@ -213,8 +214,8 @@ write_prediction(const char *path, td_tape *tape, const td_virtual_plan *plan, c
   }
   (void)td_segments_add(file.part, TD_SEGMENT_EVENTS, NULL); /* without a table it is as good */
   if (!td_output_file_keep(&file, true)) return td_command_fail(output, "%s", g_strerror(errno));
-  g_autofree char *recorded = td_command_shell_name(path);
-  g_autofree char *predicted = td_command_shell_name(output);
+  g_autofree char *recorded = td_shell_name(path);
+  g_autofree char *predicted = td_shell_name(output);
   fprintf(stderr, "tapedeck: predicted %s; see both with: tapedeck open %s --beside %s\n",
           predicted, recorded, predicted);
   return TD_EXIT_OK;

@@ -3,6 +3,8 @@
 
 #include "app/common/output_file.h"
 #include "app/common/paths.h"
+#include "app/common/shell_name.h"
+#include "app/common/word_list.h"
 #include "engine/trace/tape.h"
 
 #include <glib/gstdio.h>
@@ -48,27 +50,27 @@ td_command_say_whole(const char *file, td_error *error) {
   td_error_clear(error);
 }
 
-char *
-td_command_list_words(const char *const *words) {
-  g_autoptr(GString) list = g_string_new(words[0]);
-  for (size_t i = 1; words[i]; i++)
-    g_string_append_printf(list, "%s%s", words[i + 1] ? ", " : " or ", words[i]);
-  return g_string_free(g_steal_pointer(&list), FALSE);
+int
+td_command_refuse(const char *name, td_error *error) {
+  if (error->status != TD_INVALID) return td_command_file_error(NULL, error);
+  td_command_bad_usage(name, "%s", td_error_text(error));
+  td_error_clear(error);
+  return TD_EXIT_USAGE;
 }
 
 bool
 td_command_check_word(const char *command, const char *option, const char *value,
                       const char *const *words) {
-  if (g_strv_contains(words, value)) return true;
-  g_autofree char *list = td_command_list_words(words);
-  td_command_bad_usage(command, "%s '%s': must be %s", option, value, list);
+  td_error error = {0};
+  if (td_word_list_check(option, value, words, &error) == TD_OK) return true;
+  td_command_refuse(command, &error);
   return false;
 }
 
 bool
 td_command_refuse_tape(const char *path) {
   if (!td_tape_is_at(path)) return false;
-  g_autofree char *name = td_command_shell_name(path);
+  g_autofree char *name = td_shell_name(path);
   td_command_fail(name, "is a tape; see it with: tapedeck %s %s", td_command_to_see(), name);
   return true;
 }
@@ -97,15 +99,4 @@ td_command_may_write(const char *output, const char *input, bool force) {
   else
     return true;
   return false;
-}
-
-char *
-td_command_shell_name(const char *path) {
-  g_autofree char *here = g_get_current_dir();
-  gsize length = strlen(here);
-  bool below = strncmp(path, here, length) == 0 && path[length] == '/';
-  const char *name = below ? path + length + 1 : path;
-  return strspn(name, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "/._-+=:,@%") == strlen(name)
-             ? g_strdup(name)
-             : g_shell_quote(name);
 }

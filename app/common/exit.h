@@ -27,10 +27,12 @@ int td_command_file_error(const char *file, td_error *error);
  * damaged. Clears the error. */
 void td_command_say_whole(const char *file, td_error *error);
 
-/* td_command_list_words returns "off, nan or nonfinite" of a list that ends with NULL. Free it.
- * td_command_check_word returns true if a value is one of the words. Else it prints which option
- * must be which. */
-char *td_command_list_words(const char *const *words);
+/* td_command_refuse prints why a command does not begin: a TD_INVALID as td_command_bad_usage does,
+ * any other as td_command_file_error. It clears the error and returns TD_EXIT_USAGE. */
+int td_command_refuse(const char *name, td_error *error);
+
+/* td_command_check_word returns true if a value is one of the words, which end with NULL. Else it
+ * prints which option must be which. */
 bool td_command_check_word(const char *command, const char *option, const char *value,
                            const char *const *words);
 
@@ -45,7 +47,3 @@ const char *td_command_to_see(void);
 /* td_command_may_write returns true if a command may write `output`. Else it prints why not: it is
  * a folder or the input itself, or it exists and `force` is false. */
 bool td_command_may_write(const char *output, const char *input, bool force);
-
-/* td_command_shell_name returns the name of a file as one types it in a shell. It is relative if
- * the file is below the current folder, and quoted if the shell needs that. Free it. */
-char *td_command_shell_name(const char *path);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/session/flight.h"
 
-#include "app/common/exit.h"
 #include "app/common/output_file.h"
+#include "app/common/shell_name.h"
 #include "app/session/flight_tape.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #define ROUND_US (G_USEC_PER_SEC / 5)
@@ -31,6 +30,7 @@ struct td_flight {
   char *tape;  /* (owned) */
   char *words; /* (owned) of the limit that came last, or NULL */
   gint64 every_us;
+  const td_announcer *announcer; /* (borrowed) */
   GThread *thread;
   GMutex mutex; /* guards what follows */
   GCond changed;
@@ -65,12 +65,12 @@ dump(td_flight *self, td_flight_tape *tape, const char *cause, const char *words
   td_error error = {0};
   g_autofree char *path = name_dump(self, cause);
   bool written = td_flight_tape_dump(tape, path, &error) == TD_OK;
-  g_autofree char *name = td_command_shell_name(path);
+  g_autofree char *name = td_shell_name(path);
   if (written)
-    fprintf(stderr, "tapedeck: %s: wrote what was kept into %s\n", words, name);
+    td_announcer_say(self->announcer, "%s: wrote what was kept into %s", words, name);
   else
-    fprintf(stderr, "tapedeck: %s, but %s was not written: %s\n", words, name,
-            td_error_text(&error));
+    td_announcer_say(self->announcer, "%s, but %s was not written: %s", words, name,
+                     td_error_text(&error));
   td_error_clear(&error);
   return written ? g_steal_pointer(&path) : NULL;
 }
@@ -114,7 +114,8 @@ add(td_flight *self, addition *added) {
     td_flight_tape_set_limit(tape, &added->limit);
     return;
   }
-  g_ptr_array_add(self->tapes, td_flight_tape_new(g_steal_pointer(&added->path), &added->limit));
+  g_ptr_array_add(self->tapes, td_flight_tape_new(g_steal_pointer(&added->path), &added->limit,
+                                                  self->announcer));
 }
 
 static void
@@ -179,7 +180,8 @@ finish_tape(td_flight *self, td_flight_tape *tape) {
   if (!td_flight_tape_is_there(tape)) return;
   dump_for_causes(self, tape, true);
   if (still_grows(self, tape))
-    fprintf(stderr, "tapedeck: a process still runs, and its tape keeps everything from now on\n");
+    td_announcer_say(self->announcer,
+                     "a process still runs, and its tape keeps everything from now on");
   else
     td_flight_tape_finish(tape, g_get_monotonic_time());
   count_gone(self, td_flight_tape_get_news(tape));
@@ -218,9 +220,10 @@ start_thread(td_flight *self) {
 }
 
 td_flight *
-td_flight_new(const char *tape, gint64 every_us) {
+td_flight_new(const char *tape, gint64 every_us, const td_announcer *announcer) {
   td_flight *self = g_new0(td_flight, 1);
   self->every_us = every_us;
+  self->announcer = announcer;
   self->tape = g_strdup(tape);
   self->added = g_ptr_array_new_with_free_func(addition_free);
   self->requests = g_ptr_array_new();
@@ -272,10 +275,10 @@ td_flight_finish(td_flight *self) {
   g_thread_join(self->thread);
   self->thread = NULL;
   if (self->n_events_gone)
-    fprintf(stderr,
-            "tapedeck: kept the end (%s) and let go of %" G_GUINT64_FORMAT
-            " passes before it (%" G_GUINT64_FORMAT " steps)\n",
-            self->words, self->n_passes_gone, self->n_steps_gone);
+    td_announcer_say(self->announcer,
+                     "kept the end (%s) and let go of %" G_GUINT64_FORMAT
+                     " passes before it (%" G_GUINT64_FORMAT " steps)",
+                     self->words, self->n_passes_gone, self->n_steps_gone);
 }
 
 void

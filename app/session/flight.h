@@ -5,6 +5,7 @@
  * the main thread. */
 #pragma once
 
+#include "app/common/announcer.h"
 #include "engine/trace/keep_limit.h"
 
 #include <glib.h>
@@ -16,8 +17,9 @@ typedef struct td_flight td_flight;
 typedef void (*td_flight_done)(const char *path, void *data);
 
 /* td_flight_new starts the thread. Dumps are named after `tape`: NAME.nan.tape and so on. With an
- * every_us that is not 0, there is one each time so much has passed. */
-td_flight *td_flight_new(const char *tape, gint64 every_us);
+ * every_us that is not 0, there is one each time so much has passed. The announcer hears of each
+ * dump and of what cannot be kept, in the thread. */
+td_flight *td_flight_new(const char *tape, gint64 every_us, const td_announcer *announcer);
 
 /* td_flight_add follows the tape of one more process, which may not exist yet. If it follows that
  * tape already, the limit is new. `words` say the limit to the user. */
@@ -33,7 +35,7 @@ void td_flight_dump(td_flight *self, const char *cause, const char *words, td_fl
                     void *data);
 
 /* td_flight_finish lets each tape keep its end exactly, rewrites it without gaps, ends the thread,
- * and says what was let go. A process that still runs goes on with its tape as it is.
- * td_flight_free also takes NULL. */
+ * and the announcer hears what was let go. A process that still runs goes on with its tape as it
+ * is. td_flight_free also takes NULL. */
 void td_flight_finish(td_flight *self);
 void td_flight_free(td_flight *self);

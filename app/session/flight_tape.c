@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/session/flight_tape.h"
 
-#include "app/common/exit.h"
 #include "app/common/output_file.h"
+#include "app/common/shell_name.h"
 #include "engine/replay/segments.h"
 #include "engine/trace/compact.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
-#include <stdio.h>
 
 /* A dump has the whole pass that caused it, if that ends soon. */
 #define PATIENCE_US (2 * G_USEC_PER_SEC)
@@ -31,7 +30,8 @@ typedef struct trigger {
 struct td_flight_tape {
   char *path; /* (owned) */
   td_keep_limit limit;
-  td_keeper *keeper; /* (owned) or NULL before the tape exists */
+  const td_announcer *announcer; /* (borrowed) */
+  td_keeper *keeper;             /* (owned) or NULL before the tape exists */
   td_keeper_news news;
   trigger triggers[N_CAUSES];
   bool has_failed;  /* it can no longer be followed */
@@ -40,10 +40,11 @@ struct td_flight_tape {
 };
 
 td_flight_tape *
-td_flight_tape_new(char *path, const td_keep_limit *limit) {
+td_flight_tape_new(char *path, const td_keep_limit *limit, const td_announcer *announcer) {
   td_flight_tape *self = g_new0(td_flight_tape, 1);
   self->path = path;
   self->limit = *limit;
+  self->announcer = announcer;
   return self;
 }
 
@@ -79,9 +80,10 @@ td_flight_tape_is_there(const td_flight_tape *self) {
 
 static void
 give_up(td_flight_tape *self, const td_error *error) {
-  g_autofree char *name = td_command_shell_name(self->path);
+  g_autofree char *name = td_shell_name(self->path);
   self->has_failed = true;
-  fprintf(stderr, "tapedeck: %s keeps everything from now on: %s\n", name, td_error_text(error));
+  td_announcer_say(self->announcer, "%s keeps everything from now on: %s", name,
+                   td_error_text(error));
 }
 
 static bool
@@ -102,9 +104,9 @@ pull(trigger *trigger, gint64 now) {
 
 static void
 tell_growth(td_flight_tape *self, const char *reason) {
-  g_autofree char *name = td_command_shell_name(self->path);
+  g_autofree char *name = td_shell_name(self->path);
   if (!self->told_growth)
-    fprintf(stderr, "tapedeck: %s grows beyond --keep for now: %s\n", name, reason);
+    td_announcer_say(self->announcer, "%s grows beyond --keep for now: %s", name, reason);
   self->told_growth = true;
 }
 
@@ -196,8 +198,8 @@ td_flight_tape_finish(td_flight_tape *self, gint64 now) {
   while (!cut(self, now, true))
     continue;
   td_flight_tape_read(self, now);
-  g_autofree char *name = td_command_shell_name(self->path);
+  g_autofree char *name = td_shell_name(self->path);
   if (copy(self->path, self->path, self->news.is_complete, true, &error))
-    fprintf(stderr, "tapedeck: %s was not made smaller: %s\n", name, td_error_text(&error));
+    td_announcer_say(self->announcer, "%s was not made smaller: %s", name, td_error_text(&error));
   td_error_clear(&error);
 }

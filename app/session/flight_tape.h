@@ -4,6 +4,7 @@
  * is worth a dump. Times are those of g_get_monotonic_time. One thread. */
 #pragma once
 
+#include "app/common/announcer.h"
 #include "engine/trace/keeper.h"
 
 #include <glib.h>
@@ -15,9 +16,10 @@ typedef struct td_flight_cause {
   const char *name, *words; /* static */
 } td_flight_cause;
 
-/* td_flight_tape_new takes the path, at which there may be no file yet. td_flight_tape_set_limit
- * changes what stays from now on. */
-td_flight_tape *td_flight_tape_new(char *path, const td_keep_limit *limit);
+/* td_flight_tape_new takes the path, at which there may be no file yet. The announcer hears what
+ * the tape cannot do. td_flight_tape_set_limit changes what stays from now on. */
+td_flight_tape *td_flight_tape_new(char *path, const td_keep_limit *limit,
+                                   const td_announcer *announcer);
 void td_flight_tape_set_limit(td_flight_tape *self, const td_keep_limit *limit);
 void td_flight_tape_free(td_flight_tape *self);
 
@@ -27,8 +29,8 @@ const td_keeper_news *td_flight_tape_get_news(const td_flight_tape *self);
 /* td_flight_tape_is_there tells whether there is something to dump. */
 bool td_flight_tape_is_there(const td_flight_tape *self);
 
-/* td_flight_tape_read reads what was added. If the tape cannot be followed any more, it says so
- * once, and the tape keeps everything. */
+/* td_flight_tape_read reads what was added. If the tape cannot be followed any more, the announcer
+ * hears so once, and the tape keeps everything. */
 void td_flight_tape_read(td_flight_tape *self, gint64 now);
 
 /* td_flight_tape_dump_due returns a cause for which the caller must make a dump now, or NULL. It
@@ -41,9 +43,9 @@ const td_flight_cause *td_flight_tape_dump_due(td_flight_tape *self, gint64 now,
 td_status td_flight_tape_dump(const td_flight_tape *self, const char *to, td_error *error);
 
 /* td_flight_tape_cut lets go of what is more than the limit, unless a dump must come first. If it
- * cannot, it says so once, and tries again some time later. */
+ * cannot, the announcer hears so once, and it tries again some time later. */
 void td_flight_tape_cut(td_flight_tape *self, gint64 now);
 
 /* td_flight_tape_finish lets the tape keep exactly its end and rewrites it without gaps. The
- * process has ended. It says if that is not possible. */
+ * process has ended. The announcer hears if that is not possible. */
 void td_flight_tape_finish(td_flight_tape *self, gint64 now);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/session/keep_options.h"
 
-#include "app/common/exit.h"
-
-#include <string.h>
-
 void
 td_keep_choice_clear(td_keep_choice *choice) {
   g_free(choice->keep);
@@ -12,43 +8,41 @@ td_keep_choice_clear(td_keep_choice *choice) {
   g_free(choice->words);
 }
 
-static bool
-read_keep(const char *command, td_keep_choice *choice) {
+static td_status
+read_keep(td_keep_choice *choice, td_error *error) {
   const char *trouble = td_keep_limit_read(choice->keep, &choice->limit);
-  if (trouble) td_command_bad_usage(command, "--keep '%s': %s", choice->keep, trouble);
+  if (trouble) return td_error_set(error, TD_INVALID, "--keep '%s': %s", choice->keep, trouble);
   choice->words = g_strdup_printf("--keep %s", choice->keep);
-  return !trouble;
+  return TD_OK;
 }
 
-static bool
-read_every(const char *command, td_keep_choice *choice) {
+static td_status
+read_every(td_keep_choice *choice, td_error *error) {
   td_keep_limit limit;
   if (!choice->keep)
-    td_command_bad_usage(command, "--dump-every writes what --keep has kept; give --keep too");
-  else if (td_keep_limit_read(choice->dump_every, &limit) || !limit.ns)
-    td_command_bad_usage(command, "--dump-every '%s': must be a number and s, min or h",
-                         choice->dump_every);
-  else {
-    choice->every_us = (gint64)(limit.ns / 1000);
-    return true;
-  }
-  return false;
+    return td_error_set(error, TD_INVALID,
+                        "--dump-every writes what --keep has kept; give --keep too");
+  if (td_keep_limit_read(choice->dump_every, &limit) || !limit.ns)
+    return td_error_set(error, TD_INVALID, "--dump-every '%s': must be a number and s, min or h",
+                        choice->dump_every);
+  choice->every_us = (gint64)(limit.ns / 1000);
+  return TD_OK;
 }
 
-bool
-td_keep_choice_check(const char *command, td_keep_choice *choice) {
-  return (!choice->keep || read_keep(command, choice)) &&
-         (!choice->dump_every || read_every(command, choice));
+td_status
+td_keep_choice_check(td_keep_choice *choice, td_error *error) {
+  td_status status = choice->keep ? read_keep(choice, error) : TD_OK;
+  return status || !choice->dump_every ? status : read_every(choice, error);
 }
 
-bool
-td_keep_choice_check_folder(const td_keep_choice *choice, const char *tape) {
+td_status
+td_keep_choice_check_folder(const td_keep_choice *choice, const char *tape, td_error *error) {
   g_autofree char *folder = g_path_get_dirname(tape);
   int failure = choice->keep ? td_keeper_can_free(folder) : 0;
-  if (failure)
-    td_command_fail(folder, "--keep is not possible here: files cannot give back room (%s)",
-                    g_strerror(failure));
-  return failure == 0;
+  if (failure == 0) return TD_OK;
+  return td_error_set(error, TD_UNSUPPORTED,
+                      "%s: --keep is not possible here: files cannot give back room (%s)", folder,
+                      g_strerror(failure));
 }
 
 void

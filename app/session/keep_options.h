@@ -7,7 +7,6 @@
 #include "engine/trace/keeper.h"
 
 #include <glib.h>
-#include <stdbool.h>
 
 typedef struct td_keep_choice {
   char *keep, *dump_every; /* (owned) as the user gave them, or NULL */
@@ -32,13 +31,13 @@ void td_keep_choice_clear(td_keep_choice *choice);
         "With --keep: also write a tape every so often, as 1h or 30min", "TIME"                    \
   }
 
-/* td_keep_choice_check reads the options. If one is wrong, it says what is wrong and returns
- * false. */
-bool td_keep_choice_check(const char *command, td_keep_choice *choice);
+/* td_keep_choice_check reads the options. TD_INVALID if one is wrong. */
+td_status td_keep_choice_check(td_keep_choice *choice, td_error *error);
 
-/* td_keep_choice_check_folder returns false, after it said so, if files in the tape's folder cannot
- * give back room. */
-bool td_keep_choice_check_folder(const td_keep_choice *choice, const char *tape);
+/* td_keep_choice_check_folder returns TD_UNSUPPORTED if files in the tape's folder cannot give back
+ * room. */
+td_status td_keep_choice_check_folder(const td_keep_choice *choice, const char *tape,
+                                      td_error *error);
 
 /* td_keep_choice_add_answer adds the choice to a `record` line. */
 void td_keep_choice_add_answer(const td_keep_choice *choice, td_line_text *record);

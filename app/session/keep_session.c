@@ -5,7 +5,7 @@
 
 static void
 start(td_keep_session *self) {
-  self->flight = td_flight_new(self->tape, self->choice->every_us);
+  self->flight = td_flight_new(self->tape, self->choice->every_us, self->announcer);
   self->child->own_signal = TD_KEEP_SIGNAL;
 }
 

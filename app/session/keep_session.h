@@ -13,10 +13,11 @@
 #define TD_KEEP_SIGNAL SIGUSR2
 
 typedef struct td_keep_session {
-  const td_keep_choice *choice; /* (borrowed) */
-  const char *tape;             /* (borrowed) the dumps are named after it */
-  td_child_options *child;      /* (borrowed) the command, whose signal this takes */
-  td_flight *flight;            /* (owned) or NULL: everything is kept */
+  const td_keep_choice *choice;  /* (borrowed) */
+  const char *tape;              /* (borrowed) the dumps are named after it */
+  td_child_options *child;       /* (borrowed) the command, whose signal this takes */
+  const td_announcer *announcer; /* (borrowed) */
+  td_flight *flight;             /* (owned) or NULL: everything is kept */
 } td_keep_session;
 
 /* td_keep_session_begin starts the flight recorder, if the options want one. */

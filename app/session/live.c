@@ -2,12 +2,9 @@
 #include "app/session/live.h"
 
 #include "app/common/child.h"
-#include "app/common/exit.h"
 #include "app/common/paths.h"
 #include "app/session/remote_address.h"
 #include "engine/control/condition.h"
-
-#include <stdio.h>
 
 #define WINDOW_VARIABLE "TAPEDECK_WINDOW"
 
@@ -22,24 +19,29 @@ td_live_has_display(void) {
   return (wayland && *wayland) || (x && *x) || g_getenv(WINDOW_VARIABLE);
 }
 
-bool
-td_live_options_check(const char *command, td_live_options *options) {
-  for (char **text = options->conditions; text && *text; text++) {
-    td_error error = {0};
-    td_condition condition;
-    if (td_condition_parse_live(*text, &condition, &error)) {
-      td_command_bad_usage(command, "--break %s", td_error_text(&error));
-      td_error_clear(&error);
-      return false;
-    }
-    td_condition_fini(&condition);
+static td_status
+check_condition(const char *text, td_error *error) {
+  td_error trouble = {0};
+  td_condition condition;
+  if (td_condition_parse_live(text, &condition, &trouble)) {
+    td_error_set(error, TD_INVALID, "--break %s", td_error_text(&trouble));
+    td_error_clear(&trouble);
+    return TD_INVALID;
   }
+  td_condition_fini(&condition);
+  return TD_OK;
+}
+
+td_status
+td_live_options_check(td_live_options *options, const td_announcer *announcer, td_error *error) {
+  for (char **text = options->conditions; text && *text; text++)
+    if (check_condition(*text, error)) return TD_INVALID;
   options->live = options->live || options->conditions || options->listen;
-  if (!options->live || options->listen || td_live_has_display()) return true;
+  if (!options->live || options->listen || td_live_has_display()) return TD_OK;
   options->is_away = true;
-  fprintf(stderr,
-          "tapedeck: no display for a window; the program does not stop until one attaches\n");
-  return true;
+  td_announcer_say(announcer,
+                   "no display for a window; the program does not stop until one attaches");
+  return TD_OK;
 }
 
 char *
@@ -66,6 +68,7 @@ td_live_add_answer(const td_live_options *options, td_line_text *record) {
 typedef struct show {
   td_hub *hub;
   pid_t process;
+  const td_announcer *announcer;
 } show;
 
 /* If the window could not open, the program must not wait for it for ever. Another one may have
@@ -73,22 +76,23 @@ typedef struct show {
 static void
 window_gone_cb(GPid pid, gint status, gpointer data) {
   const show *self = data;
-  if (status != 0) fprintf(stderr, "tapedeck: no window: the program runs on\n");
+  if (status != 0) td_announcer_say(self->announcer, "no window: the program runs on");
   if (!td_hub_is_viewed(self->hub, self->process)) td_hub_detach(self->hub, self->process);
 }
 
 static void
-tell_address(td_hub_target *target) {
+tell_address(td_hub_target *target, const td_announcer *announcer) {
   g_autofree char *address = td_remote_address_dup_own((guint32)td_hub_target_get_pid(target));
-  fprintf(stderr,
-          "tapedeck: the program stops and waits for a window; on your desk, type\n"
-          "  tapedeck open %s\n",
-          address);
+  td_announcer_say(announcer,
+                   "the program stops and waits for a window; on your desk, type\n"
+                   "  tapedeck open %s",
+                   address);
 }
 
 void
-td_live_show(const td_live_options *options, td_hub_target *target, const char *tape) {
-  if (options->listen) tell_address(target);
+td_live_show(const td_live_options *options, td_hub_target *target, const char *tape,
+             const td_announcer *announcer) {
+  if (options->listen) tell_address(target, announcer);
   if (!options->live || options->is_away || options->listen) return;
   td_hub *hub = td_hub_target_get_hub(target);
   pid_t window, process = td_hub_target_get_pid(target);
@@ -98,11 +102,11 @@ td_live_show(const td_live_options *options, td_hub_target *target, const char *
                   "--process", number, (char *)tape, NULL};
   int error = td_child_spawn(argv, NULL, &window);
   if (error) {
-    fprintf(stderr, "tapedeck: no window: %s; the program runs on\n", g_strerror(error));
+    td_announcer_say(announcer, "no window: %s; the program runs on", g_strerror(error));
     td_hub_detach(hub, process);
     return;
   }
   show *self = g_new(show, 1);
-  *self = (show){hub, process};
+  *self = (show){hub, process, announcer};
   g_child_watch_add_full(G_PRIORITY_DEFAULT, window, window_gone_cb, self, g_free);
 }

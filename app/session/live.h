@@ -7,7 +7,9 @@
  * thread. */
 #pragma once
 
+#include "app/common/announcer.h"
 #include "app/session/hub.h"
+#include "engine/base/status.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -49,9 +51,10 @@ void td_live_options_clear(td_live_options *options);
 bool td_live_has_display(void);
 char *td_live_dup_window(void);
 
-/* td_live_options_check checks --break. If it is wrong, it says what is wrong and returns false.
- * If there is no display, it says so: then the program does not stop before a window attaches. */
-bool td_live_options_check(const char *command, td_live_options *options);
+/* td_live_options_check checks --break. TD_INVALID. If there is no display, the announcer says so:
+ * then the program does not stop before a window attaches. */
+td_status td_live_options_check(td_live_options *options, const td_announcer *announcer,
+                                td_error *error);
 
 /* td_live_anomaly_mode returns what to look for if the user gave no --anomaly. In a live session
  * that is everything, so that the program can stop at a NaN. NULL otherwise. */
@@ -61,6 +64,8 @@ const char *td_live_anomaly_mode(const td_live_options *options);
 void td_live_add_answer(const td_live_options *options, td_line_text *record);
 
 /* td_live_show opens a window on a target whose tape has begun, if the session is live and there is
- * a display. With --listen it prints how to open one elsewhere, and the target waits for that. If
- * the window closes or cannot open, the target runs on, and a window may attach to it later. */
-void td_live_show(const td_live_options *options, td_hub_target *target, const char *tape);
+ * a display. With --listen the announcer says how to open one elsewhere, and the target waits for
+ * that. If the window closes or cannot open, the target runs on, and a window may attach to it
+ * later. The announcer lives as long as the window. */
+void td_live_show(const td_live_options *options, td_hub_target *target, const char *tape,
+                  const td_announcer *announcer);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/session/record_options.h"
 
-#include "app/common/exit.h"
 #include "app/common/output_file.h"
+#include "app/common/shell_name.h"
+#include "app/common/word_list.h"
 #include "app/session/session_tapes.h"
 
 #include <errno.h>
@@ -26,34 +27,46 @@ td_record_options_clear(td_record_options *options) {
 /* Of a process, in the name of its own tape. */
 #define NUMBER_MAX 12
 
-static bool
-word_is_fine(const char *name, char **value, const char *const *known) {
-  if (!*value) *value = g_strdup(known[0]);
-  return td_command_check_word("record", name, *value, known);
+typedef struct word_option {
+  const char *name;
+  char **value;
+  const char *const *known; /* the first is the default */
+} word_option;
+
+static td_status
+check_words(td_record_options *options, td_error *error) {
+  const word_option words[] = {
+      {"--anomaly", &options->anomaly, (const char *const[]){"off", "nan", "nonfinite", NULL}},
+      {"--stats", &options->stats, (const char *const[]){"off", "finite", "full", NULL}},
+      {"--policy", &options->policy, (const char *const[]){"block", "drop", NULL}},
+      {"--level", &options->level, (const char *const[]){"1", "2", NULL}},
+  };
+  td_status status = TD_OK;
+  for (guint i = 0; i < G_N_ELEMENTS(words) && !status; i++) {
+    if (!*words[i].value) *words[i].value = g_strdup(words[i].known[0]);
+    status = td_word_list_check(words[i].name, *words[i].value, words[i].known, error);
+  }
+  return status;
 }
 
-static bool
-until_is_fine(const td_record_options *options) {
-  if (!options->steps.until || g_strcmp0(options->anomaly, "off") != 0) return true;
-  td_command_bad_usage("record", "--until nan looks for NaN, and --anomaly off does not");
-  return false;
+static td_status
+check_until(const td_record_options *options, td_error *error) {
+  if (!options->steps.until || g_strcmp0(options->anomaly, "off") != 0) return TD_OK;
+  return td_error_set(error, TD_INVALID, "--until nan looks for NaN, and --anomaly off does not");
 }
 
-static bool
-options_are_fine(td_record_options *options) {
+td_status
+td_record_options_check(td_record_options *options, const td_announcer *announcer,
+                        td_error *error) {
   options->level_is_forced = options->level != NULL;
   if (!options->anomaly) options->anomaly = g_strdup(td_live_anomaly_mode(&options->live));
   if (!options->anomaly) options->anomaly = g_strdup(options->steps.until);
   if (!options->anomaly && options->keep.keep) options->anomaly = g_strdup("nan");
-  return td_keep_choice_check("record", &options->keep) &&
-         td_steps_choice_check("record", &options->steps) && until_is_fine(options) &&
-         word_is_fine("--anomaly", &options->anomaly,
-                      (const char *const[]){"off", "nan", "nonfinite", NULL}) &&
-         word_is_fine("--stats", &options->stats,
-                      (const char *const[]){"off", "finite", "full", NULL}) &&
-         word_is_fine("--policy", &options->policy, (const char *const[]){"block", "drop", NULL}) &&
-         word_is_fine("--level", &options->level, (const char *const[]){"1", "2", NULL}) &&
-         td_live_options_check("record", &options->live);
+  td_status status = td_keep_choice_check(&options->keep, error);
+  if (!status) status = td_steps_choice_check(&options->steps, error);
+  if (!status) status = check_until(options, error);
+  if (!status) status = check_words(options, error);
+  return status ? status : td_live_options_check(&options->live, announcer, error);
 }
 
 /* The tape's name comes from the script, wherever that stands (torchrun has it late). Without a
@@ -71,44 +84,39 @@ default_tape(char **command) {
   return g_strconcat(base, ".tape", NULL);
 }
 
-static bool
-nothing_taken(const char *path) {
+static td_status
+check_taken(const char *path, td_error *error) {
   td_session_tapes tapes;
   td_session_tapes_init(&tapes, path, false);
   g_autofree char *taken = td_session_tapes_find_taken(&tapes);
   td_session_tapes_fini(&tapes);
-  if (!taken) return true;
-  g_autofree char *name = td_command_shell_name(taken);
-  td_command_fail(name, "exists already; --force overwrites it, -o FILE chooses another");
-  return false;
+  if (!taken) return TD_OK;
+  g_autofree char *name = td_shell_name(taken);
+  return td_error_set(error, TD_IO,
+                      "%s: exists already; --force overwrites it, -o FILE chooses another", name);
+}
+
+/* Why no tape can be at a path, or NULL. */
+static const char *
+find_obstacle(const char *path) {
+  g_autofree char *folder = g_path_get_dirname(path);
+  g_autofree char *name = g_path_get_basename(path);
+  if (g_file_test(path, G_FILE_TEST_IS_DIR)) return "is a directory";
+  if (td_output_is_special(path)) return "is no regular file";
+  if (strlen(name) > NAME_MAX - NUMBER_MAX) return g_strerror(ENAMETOOLONG);
+  return g_access(folder, W_OK | X_OK) ? g_strerror(errno) : NULL;
 }
 
 /* The folder must be writable, and NAME.tape must be free. The path becomes absolute, because
  * the processes may change their folder. */
-static bool
-tape_is_free(td_record_options *options, char **command) {
+td_status
+td_record_options_place(td_record_options *options, char **command, td_error *error) {
   g_autofree char *given = options->tape ? options->tape : default_tape(command);
   options->tape = g_canonicalize_filename(given, NULL);
-  g_autofree char *folder = g_path_get_dirname(options->tape);
-  g_autofree char *name = g_path_get_basename(options->tape);
-  if (g_file_test(options->tape, G_FILE_TEST_IS_DIR))
-    td_command_fail(given, "is a directory");
-  else if (td_output_is_special(options->tape))
-    td_command_fail(given, "is no regular file");
-  else if (strlen(name) > NAME_MAX - NUMBER_MAX)
-    td_command_fail(given, "%s", g_strerror(ENAMETOOLONG));
-  else if (g_access(folder, W_OK | X_OK) != 0)
-    td_command_fail(given, "%s", g_strerror(errno));
-  else
-    return options->force || nothing_taken(options->tape);
-  return false;
-}
-
-bool
-td_record_options_check(td_record_options *options, char **command) {
-  return options_are_fine(options) && !td_command_refuse_tape(command[0]) &&
-         tape_is_free(options, command) &&
-         td_keep_choice_check_folder(&options->keep, options->tape);
+  const char *obstacle = find_obstacle(options->tape);
+  if (obstacle) return td_error_set(error, TD_IO, "%s: %s", given, obstacle);
+  td_status status = options->force ? TD_OK : check_taken(options->tape, error);
+  return status ? status : td_keep_choice_check_folder(&options->keep, options->tape, error);
 }
 
 void

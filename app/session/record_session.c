@@ -2,18 +2,16 @@
 #include "app/session/record_session.h"
 
 #include "app/common/child.h"
-#include "app/common/exit.h"
 #include "app/common/paths.h"
 #include "app/common/preload.h"
 #include "app/session/keep_session.h"
 #include "app/session/observer/probe_build.h"
-#include "app/session/record_report.h"
 #include "app/session/torch_watch.h"
 #include "engine/control/link.h"
 
+#include <errno.h>
 #include <glib-unix.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,12 +21,13 @@
 
 typedef struct recording {
   const td_record_options *options;
-  td_session_tapes tapes;
+  const td_announcer *announcer;
+  td_record_result *result;
   td_hub *hub;
-  td_record_outcome outcome;
   td_torch_watch *watch; /* (owned) of the command, or NULL */
   td_child_options child;
   td_keep_session keep;
+  bool is_over;    /* what the hub's end frees is no news */
   char *why_lower; /* (owned) why a process was recorded at a lower level, or NULL */
 } recording;
 
@@ -57,7 +56,8 @@ static void
 refuse(process *self, const char *reason) {
   td_line_text line;
   if (!self->target) return;
-  fprintf(stderr, "tapedeck: not recorded: level 1 is not possible, because %s\n", reason);
+  td_announcer_say(self->recording->announcer, "not recorded: level 1 is not possible, because %s",
+                   reason);
   td_line_begin(&line, "ignore");
   td_line_add(&line, "reason", reason);
   td_hub_target_answer(self->target, &line);
@@ -68,7 +68,7 @@ static void
 answer_lower(process *self, const char *reason) {
   recording *recording = self->recording;
   if (!recording->why_lower)
-    fprintf(stderr, "tapedeck: recording at level 2 (hooks), because %s\n", reason);
+    td_announcer_say(recording->announcer, "recording at level 2 (hooks), because %s", reason);
   g_free(recording->why_lower);
   recording->why_lower = g_strdup(reason);
   answer(self, "2", NULL, reason);
@@ -92,7 +92,7 @@ static void
 process_gone_cb(gpointer data) {
   process *self = data;
   self->target = NULL;
-  self->tape->runs = false;
+  if (!self->recording->is_over) self->tape->runs = false;
   td_flight *flight = self->recording->keep.flight;
   if (flight) td_flight_gone(flight, self->tape->path);
   g_rc_box_release(data);
@@ -104,10 +104,10 @@ hello_cb(td_hub_target *target, const td_line *hello, void *data) {
   const char *torch = td_line_find(hello, "torch");
   guint32 rank = TD_NO_RANK;
   td_line_find_u32(hello, "rank", &rank);
-  recording->outcome.n_hellos++;
+  recording->result->outcome.n_hellos++;
   guint32 pid = (guint32)td_hub_target_get_pid(target);
   process *made = g_rc_box_new0(process);
-  *made = (process){recording, target, td_session_tapes_add(&recording->tapes, pid, rank)};
+  *made = (process){recording, target, td_session_tapes_add(&recording->result->tapes, pid, rank)};
   made->tape->runs = true;
   td_hub_target_set_data(target, made, process_gone_cb);
   const td_keep_choice *keep = &recording->options->keep;
@@ -116,8 +116,8 @@ hello_cb(td_hub_target *target, const td_line *hello, void *data) {
   if (!torch)
     answer(made, NULL, NULL, NULL);
   else if (strcmp(recording->options->level, "2") != 0)
-    td_probe_build_async(torch, td_trial_host_of_process((pid_t)pid), built_cb,
-                         g_rc_box_acquire(made));
+    td_probe_build_async(torch, td_trial_host_of_process((pid_t)pid), recording->announcer,
+                         built_cb, g_rc_box_acquire(made));
   else if (recording->options->inside)
     answer(made, "2", NULL, "the program asked for it");
   else
@@ -132,8 +132,8 @@ said_cb(td_hub_target *target, const td_line *line, void *data) {
   td_keep_session_said(&recording->keep, tape->path, line);
   if (!td_line_is(line, "tape") || !path) return;
   /* A `tapedeck run` in the command has a tape of its own, and says where it is. */
-  recording->outcome.n_elsewhere += strcmp(tape->path, path) != 0;
-  td_live_show(&recording->options->live, target, path);
+  recording->result->outcome.n_elsewhere += strcmp(tape->path, path) != 0;
+  td_live_show(&recording->options->live, target, path, recording->announcer);
 }
 
 static void
@@ -143,12 +143,12 @@ dump_cb(td_hub_target *asker, void *data) {
 
 static void
 loaded_cb(void *data) {
-  ((recording *)data)->outcome.n_loaded++;
+  ((recording *)data)->result->outcome.n_loaded++;
 }
 
 static void
 over_cb(td_hub_target *target, const td_line *over, void *data) {
-  td_record_outcome *outcome = &((recording *)data)->outcome;
+  td_record_outcome *outcome = &((recording *)data)->result->outcome;
   guint32 n_steps = 0, n_passes = 0;
   if (!over) return;
   td_line_find_u32(over, "steps", &n_steps);
@@ -171,9 +171,9 @@ signalled_cb(int number, void *data) {
 
 /* A process has one recorder: the innermost. */
 static void
-tell_of_outer(void) {
+tell_of_outer(const td_announcer *announcer) {
   if (g_getenv(TD_LINK_VARIABLE))
-    fprintf(stderr, "tapedeck: this recording runs inside another one, which gets nothing of it\n");
+    td_announcer_say(announcer, "this recording runs inside another one, which gets nothing of it");
 }
 
 static char **
@@ -192,14 +192,16 @@ built_early_cb(GObject *source, GAsyncResult *result, gpointer data) {
  * when a process asks for the observer. */
 static void
 torch_seen_cb(pid_t pid, const char *library, void *data) {
-  td_probe_build_async(library, td_trial_host_of_process(pid), built_early_cb, NULL);
+  const recording *self = data;
+  td_probe_build_async(library, td_trial_host_of_process(pid), self->announcer, built_early_cb,
+                       NULL);
 }
 
 static void
 started_cb(pid_t pid, void *data) {
   recording *recording = data;
   if (strcmp(recording->options->level, "2") != 0)
-    recording->watch = td_torch_watch_new(pid, torch_seen_cb, NULL);
+    recording->watch = td_torch_watch_new(pid, torch_seen_cb, recording);
 }
 
 static gboolean
@@ -225,27 +227,18 @@ wait_for_targets(const recording *recording) {
   if (!lingered) g_source_remove(source);
 }
 
+/* Sets result->problem if the command did not run. */
 static void
-conclude(recording *recording, const char *program) {
-  const td_record_outcome *outcome = &recording->outcome;
-  const td_steps_choice *steps = &recording->options->steps;
-  if (td_session_tapes_conclude(&recording->tapes) > 0)
-    td_record_report_tapes(outcome, &recording->tapes, steps);
-  else if (outcome->n_elsewhere == 0)
-    td_record_report_nothing(outcome, &recording->tapes, steps, program);
-}
-
-/* Runs the command and returns its status, or says in *problem why it did not run. */
-static int
-run_command(recording *self, char **command, char **problem) {
+run_command(recording *self, char **command) {
+  char **problem = &self->result->problem;
   g_auto(GStrv) environment = child_environment(self, problem);
-  if (!environment) return TD_EXIT_FAILED;
+  if (!environment) return;
   self->child.argv = command;
   self->child.environment = environment;
-  return td_child_run(&self->child, problem);
+  self->result->status = td_child_run(&self->child, problem);
 }
 
-/* ---- from inside: the program is there already, and holds the other end of standard input ---- */
+/* ---- from inside: the program is there already, and holds the other ends of two pipes ---- */
 
 /* A line, or the end: a child of the program may keep the pipe open. */
 static gboolean
@@ -255,78 +248,88 @@ over_said_cb(int input, GIOCondition condition, gpointer data) {
 }
 
 static void
-say_path(const char *word, const char *path) {
+say_path(const recording *self, const char *word, const char *path) {
   td_line_text line;
   td_line_begin(&line, word);
   td_line_add(&line, "path", path);
-  fwrite(line.bytes, 1, line.n_bytes, stdout);
+  for (size_t at = 0; at < line.n_bytes;) {
+    ssize_t n = write(self->options->to_program, line.bytes + at, line.n_bytes - at);
+    if (n < 0 && errno != EINTR) break; /* the program has gone */
+    at += n > 0 ? (size_t)n : 0;
+  }
   td_line_text_fini(&line);
-  fflush(stdout);
 }
 
-static int
+static void
 serve_program(recording *self) {
   bool is_over = false;
   signal(SIGPIPE, SIG_IGN); /* the program may have gone when the last line is written */
   g_autofree char *probe = g_build_filename(td_path_probe_libraries(), PROBE, NULL);
-  say_path("probe", probe);
-  say_path("session", td_hub_get_path(self->hub));
-  g_unix_fd_add(STDIN_FILENO, G_IO_IN | G_IO_HUP | G_IO_ERR, over_said_cb, &is_over);
+  say_path(self, "probe", probe);
+  say_path(self, "session", td_hub_get_path(self->hub));
+  g_unix_fd_add(self->options->from_program, G_IO_IN | G_IO_HUP | G_IO_ERR, over_said_cb, &is_over);
   while (!is_over)
     g_main_context_iteration(NULL, TRUE);
-  return TD_EXIT_OK;
+  self->result->status = 0;
 }
 
-/* The last line of standard output. */
+/* The last line to the program. */
 static void
 tell_tape(const recording *self) {
-  const td_session_tapes *tapes = &self->tapes;
+  const td_session_tapes *tapes = &self->result->tapes;
   const td_session_tape *first = tapes->tapes->len ? tapes->tapes->pdata[0] : NULL;
   const char *path = tapes->joined ? tapes->joined : first ? first->path : NULL;
-  if (path) say_path("tape", path);
+  if (path) say_path(self, "tape", path);
 }
 
-static int
-run_recorded(recording *self, char **command, char **problem) {
+static void
+run_recorded(recording *self, char **command) {
+  td_record_result *result = self->result;
   bool inside = self->options->inside;
-  int status = inside ? serve_program(self) : run_command(self, command, problem);
+  td_keep_session_begin(&self->keep);
+  if (inside)
+    serve_program(self);
+  else
+    run_command(self, command);
   td_torch_watch_free(self->watch);
-  td_progress_end(); /* of what nobody waits for any more */
-  if (*problem) return status;
-  wait_for_targets(self);
-  self->tapes.keeps_ends = self->keep.flight && !self->options->steps.words;
+  td_announcer_end(self->announcer); /* nobody waits for an observer any more */
+  if (!result->problem) wait_for_targets(self);
+  result->tapes.keeps_ends = self->keep.flight && !self->options->steps.words;
   td_keep_session_end(&self->keep);
-  conclude(self, command[0]);
+  if (!result->problem) result->n_tapes = td_session_tapes_conclude(&result->tapes);
   if (inside) tell_tape(self);
-  return status;
+  self->is_over = true;
 }
 
-int
-td_record_session_run(const td_record_options *options, char **command) {
+void
+td_record_session_run(const td_record_options *options, char **command,
+                      const td_announcer *announcer, td_record_result *result) {
   g_autofree char *problem = NULL;
-  recording self = {.options = options};
+  recording self = {.options = options, .announcer = announcer, .result = result};
   self.child = (td_child_options){.started = started_cb, .signalled = signalled_cb, .data = &self};
-  self.keep = (td_keep_session){&options->keep, options->tape, &self.child, NULL};
+  self.keep = (td_keep_session){&options->keep, options->tape, &self.child, announcer, NULL};
   const td_hub_owner owner = {.hello = hello_cb,
                               .said = said_cb,
                               .over = over_cb,
                               .dump = dump_cb,
                               .loaded = loaded_cb,
                               .data = &self};
+  result->status = TD_EXIT_FAILED;
+  td_session_tapes_init(&result->tapes, options->tape, options->force);
   self.hub = td_hub_new(&owner, &problem);
   if (!self.hub) {
-    td_command_fail(command[0], "%s", problem);
-    return TD_EXIT_FAILED;
+    result->problem = g_strdup_printf("%s: %s", command[0], problem);
+    return;
   }
-  tell_of_outer();
-  td_session_tapes_init(&self.tapes, options->tape, options->force);
-  td_keep_session_begin(&self.keep);
-  int status = run_recorded(&self, command, &problem);
-  if (problem) fprintf(stderr, "tapedeck: %s\n", problem);
-  td_keep_session_end(&self.keep);
+  tell_of_outer(announcer);
+  run_recorded(&self, command);
   td_hub_free(self.hub);
-  td_session_tapes_fini(&self.tapes);
   g_free(self.why_lower);
-  g_free(self.outcome.problem);
-  return status;
+}
+
+void
+td_record_result_fini(td_record_result *result) {
+  td_session_tapes_fini(&result->tapes);
+  g_free(result->outcome.problem);
+  g_free(result->problem);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/session/steps_options.h"
 
-#include "app/common/exit.h"
+#include "app/common/word_list.h"
 
 void
 td_steps_choice_clear(td_steps_choice *choice) {
@@ -50,30 +50,31 @@ list_words(const td_steps_choice *choice) {
   return words->len ? g_string_free(g_steal_pointer(&words), FALSE) : NULL;
 }
 
-bool
-td_steps_choice_check(const char *command, td_steps_choice *choice) {
+td_status
+td_steps_choice_check(td_steps_choice *choice, td_error *error) {
   choice->to = G_MAXUINT32;
   choice->n = 1;
   if (choice->steps && choice->first)
-    td_command_bad_usage(command, "--first %s says the same as --steps :%s; give only one of them",
-                         choice->first, choice->first);
-  else if (choice->steps && !read_range(choice->steps, choice))
-    td_command_bad_usage(command, "--steps '%s': must be FROM:TO, two numbers of steps",
-                         choice->steps);
-  else if (choice->first && !read_number(choice->first, 1, &choice->to))
-    td_command_bad_usage(command, "--first '%s': must be a number from 1 to %u", choice->first,
-                         G_MAXUINT32 - 1);
-  else if (choice->from >= choice->to)
-    td_command_bad_usage(command, "--steps '%s': FROM must be less than TO", choice->steps);
-  else if (choice->every && !read_number(choice->every, 1, &choice->n))
-    td_command_bad_usage(command, "--every '%s': must be a number from 1 to %u", choice->every,
-                         G_MAXUINT32 - 1);
-  else if (!choice->until || td_command_check_word(command, "--until", choice->until,
-                                                   (const char *const[]){"nan", NULL})) {
-    choice->words = list_words(choice);
-    return true;
-  }
-  return false;
+    return td_error_set(error, TD_INVALID,
+                        "--first %s says the same as --steps :%s; give only one of them",
+                        choice->first, choice->first);
+  if (choice->steps && !read_range(choice->steps, choice))
+    return td_error_set(error, TD_INVALID, "--steps '%s': must be FROM:TO, two numbers of steps",
+                        choice->steps);
+  if (choice->first && !read_number(choice->first, 1, &choice->to))
+    return td_error_set(error, TD_INVALID, "--first '%s': must be a number from 1 to %u",
+                        choice->first, G_MAXUINT32 - 1);
+  if (choice->from >= choice->to)
+    return td_error_set(error, TD_INVALID, "--steps '%s': FROM must be less than TO",
+                        choice->steps);
+  if (choice->every && !read_number(choice->every, 1, &choice->n))
+    return td_error_set(error, TD_INVALID, "--every '%s': must be a number from 1 to %u",
+                        choice->every, G_MAXUINT32 - 1);
+  const char *const causes[] = {"nan", NULL};
+  if (choice->until && td_word_list_check("--until", choice->until, causes, error))
+    return TD_INVALID;
+  choice->words = list_words(choice);
+  return TD_OK;
 }
 
 void

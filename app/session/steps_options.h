@@ -4,10 +4,10 @@
  * Main thread. */
 #pragma once
 
+#include "engine/base/status.h"
 #include "engine/control/line.h"
 
 #include <glib.h>
-#include <stdbool.h>
 
 typedef struct td_steps_choice {
   char *steps, *every, *first, *until; /* (owned) as the user gave them, or NULL */
@@ -34,9 +34,8 @@ void td_steps_choice_clear(td_steps_choice *choice);
         "nan: record until the first NaN is born, and the rest of its step", "nan"                 \
   }
 
-/* td_steps_choice_check reads the options. If one is wrong, it says what is wrong and returns
- * false. */
-bool td_steps_choice_check(const char *command, td_steps_choice *choice);
+/* td_steps_choice_check reads the options. TD_INVALID if one is wrong. */
+td_status td_steps_choice_check(td_steps_choice *choice, td_error *error);
 
 /* td_steps_choice_add_answer adds the choice to a `record` line. */
 void td_steps_choice_add_answer(const td_steps_choice *choice, td_line_text *record);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Holds every #include to the structure of the house: a folder includes itself and what a table lists, and
-inside a folder units include each other one way only. A unit is a header and its source of the same name. Tests in Python
-import fixtures, never each other. The packages `tapedeck` and `torch` do not import each other."""
+inside a folder units include each other one way only. A unit is a header and its source of the same name. A library prints
+nothing. Tests in Python import fixtures, never each other. The packages `tapedeck` and `torch` do not import each other."""
 import os
 import pathlib
 import posixpath
@@ -92,6 +92,13 @@ FORBIDDEN_LIBRARIES = {
     "ui/model": [TOOLKIT],
 }
 
+# Libraries that print nothing and end no process: their callers do. What of app/common prints, they do not include.
+SILENT = ("app/session/",)
+LOUD_HEADERS = ("app/common/exit.h", "app/common/moment.h", "app/common/moment_replay.h", "app/common/terminal.h")
+LOUD = re.compile(r"\b(stdout|stderr|STD(?:OUT|ERR)_FILENO|(?:v?printf|puts|putchar|perror|g_print|g_printerr|g_message|g_warning|psignal"
+                  r"|_?exit|abort) *\(|(?:write|dprintf) *\( *[12] *,)")
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 IMPORTED_TEST = re.compile(r"^\s*(?:from |import (?:[\w.]+, *)*)((?:test|compare|rows)_\w+)", re.MULTILINE)
@@ -118,6 +125,13 @@ def problem_with(layer, quote, target):
     return f'{layer} may not include {home} ("{target}")'
 
 
+def noise_in(path, text):
+    """What of a source of a silent library prints, or ends the process."""
+    if path.startswith(SILENT):
+        yield from (target for quote, target in INCLUDE.findall(text) if target in LOUD_HEADERS)
+        yield from LOUD.findall(COMMENT.sub("", text))
+
+
 def sources_in(root):
     """The texts of all sources, by path from the root."""
     sources = sorted(p for top in ("app", "engine", "ui", "tests")
@@ -136,6 +150,8 @@ def problems_in(files):
             problem = problem_with(layer, quote, target)
             if problem:
                 yield f"{path}: {problem}"
+        for noise in noise_in(path, text):
+            yield f"{path}: a library prints nothing and ends no process: {noise}"
 
 
 def units_of(files):
@@ -209,6 +225,10 @@ def check_the_check():
     assert problem_with("ui/geometry", "<", "cairo.h")
     assert problem_with("ui/widgets/base", '"', "neighbour.h")
     assert problem_with("engine/trace", '"', "engine/base/status.h") is None
+    for loud in ('fprintf(stderr, "x")', 'puts("x")', "write(2, x, 1)", "dup(STDOUT_FILENO)", '#include "app/common/exit.h"', "exit(1)"):
+        assert list(noise_in("app/session/x.c", loud)), loud
+        assert not list(noise_in("app/print/x.c", loud))
+    assert not list(noise_in("app/session/x.c", '/* stderr */ fprintf(out, "x"); write(fd, x, 1); on_exit_cb(1);'))
     planted = {"a/x.c": '#include "a/x.h"', "a/x.h": '#include "a/y.h"', "a/y.c": '#include "a/z.h"',
                "a/z.h": '#include "a/x.h"', "b/x.c": '#include "a/x.h"', "b/x.h": '#include "b/w.h"'}
     assert circles_in(units_of(planted)) == [["a/x", "a/y", "a/z"]]
@@ -228,7 +248,8 @@ def main():
     problems = list(problems_in(files)) + list(problems_in_tests(root)) + list(problems_in_packages(root))
     problems += ["a circle of folders in the table: " + " ".join(circle) for circle in circles_in(MAY_INCLUDE)]
     problems += ["a circle of units: " + " ".join(circle) for circle in circles_in(units_of(files))]
-    print("\n".join(problems) or "every include keeps to its layer, no units include each other in a circle, no test and no package imports another")
+    print("\n".join(problems) or "every include keeps to its layer, app/session prints nothing, no units include each other in a circle, "
+          "no test and no package imports another")
     return 1 if problems else 0
 
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/common/exit.h"
+#include "app/common/shell_name.h"
 #include "ui/model/base/worker.h"
 #include "ui/window/compare_actions.h"
 #include "ui/window/config.h"
@@ -105,7 +106,7 @@ activated(AdwApplication *application, gpointer data) {
 static int
 fail_without_display(const char *path) {
   if (!path) return td_command_fail("no display", "try `tapedeck examples` or `tapedeck --help`");
-  g_autofree char *name = td_command_shell_name(path);
+  g_autofree char *name = td_shell_name(path);
   return td_command_fail(
       "no display", "try `tapedeck info %s` or `tapedeck render %s --view overview -o picture.png`",
       name, name);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/session/attach/process.h"
 
-#include "app/common/exit.h"
-#include "app/common/moment_replay.h"
 #include "app/common/process_facts.h"
 #include "app/session/attach/doing.h"
 #include "app/session/attach/native.h"
@@ -65,25 +63,15 @@ take_answer(td_attach_process *self, const td_line *reply) {
   td_attach_threads_read(self->threads, valid);
 }
 
-static void
-open_tape(td_attach_process *self) {
-  const char *path = self->program->tape;
-  td_moment_options end = {.at = (char *)"end", .pass = TD_MOMENT_NO_PASS};
-  g_autofree char *how = NULL;
-  if (!td_moment_replay(path, &end, false, &self->replay, &self->seq, &how)) {
-    self->replay = NULL;
-    self->status = TD_EXIT_USAGE;
-    return;
-  }
-  td_error error = {0};
-  if (td_tape_check_readable(td_replay_tape(self->replay), &error))
-    self->status = td_command_file_error(path, &error);
+void
+td_attach_process_take_replay(td_attach_process *self, td_replay *replay, uint64_t seq) {
+  self->replay = replay;
+  self->seq = seq;
   if (!self->threads) return;
-  td_attach_doing_tell(self->threads, self->replay);
+  td_attach_doing_tell(self->threads, replay);
   self->threads->still_ns = td_attach_process_age_ns(self);
 }
 
-/* A program that answers has brought to its tape what it has emitted. So the tape comes second. */
 td_attach_process *
 td_attach_process_ask(const td_session_program *program) {
   td_line reply;
@@ -97,7 +85,6 @@ td_attach_process_ask(const td_session_program *program) {
     self->silence = td_obstacle_find_stop((pid_t)program->pid);
     if (!self->silence) self->silence = g_strdup("the program does not answer");
   }
-  open_tape(self);
   return self;
 }
 

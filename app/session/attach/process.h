@@ -17,12 +17,15 @@ typedef struct td_attach_process {
   td_replay *replay;                 /* (owned) at the end of its tape, or NULL */
   uint64_t seq;                      /* of the event there */
   double looked_s;                   /* for how long gdb held it */
-  int status;                        /* exit status of its part; errors are printed */
 } td_attach_process;
 
-/* td_attach_process_ask asks a recorded program where it is, and then reads its tape to the end:
- * what the program has emitted is there now. The program of the list must live as long. */
+/* td_attach_process_ask asks a recorded program where it is. What the program has emitted is on its
+ * tape then. The program of the list must live as long. */
 td_attach_process *td_attach_process_ask(const td_session_program *program);
+
+/* td_attach_process_take_replay takes a replay of its tape, at the end of what was read. `seq` is
+ * the event there. */
+void td_attach_process_take_replay(td_attach_process *self, td_replay *replay, uint64_t seq);
 
 /* td_attach_process_look has gdb look into a process. NULL: Ctrl+C. */
 td_attach_process *td_attach_process_look(pid_t pid);
@@ -33,6 +36,4 @@ gint64 td_attach_process_age_ns(const td_attach_process *self);
 /* td_attach_process_rank returns its rank by its tape, or -1. */
 int td_attach_process_rank(const td_attach_process *self);
 
-/* td_attach_process_free frees it. Its tape was read to the end; if it could not be, that is the
- * exit status. */
 void td_attach_process_free(gpointer self);

@@ -140,7 +140,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(attempt, attempt_clear)
 typedef struct compile {
   const td_observer_compiler *compiler;
   const td_torch_files *torch;
-  td_progress *progress;
+  const td_progress *progress;
   GString *log;
 } compile;
 
@@ -174,8 +174,8 @@ keep_complaint(attempt *kept, attempt *latest) {
 /* PyTorch's headers refuse a standard that is too old, and the preprocessor shows it at once. */
 gboolean
 td_observer_compile(const td_observer_compiler *self, const td_torch_files *torch,
-                    const char *output, td_progress *progress, GString *log, gboolean *is_final,
-                    GError **error) {
+                    const char *output, const td_progress *progress, GString *log,
+                    gboolean *is_final, GError **error) {
   const compile what = {self, torch, progress, log};
   g_auto(attempt) kept = {0};
   for (gsize i = 0; i < G_N_ELEMENTS(standards); i++) {

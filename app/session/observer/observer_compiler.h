@@ -24,5 +24,5 @@ gboolean td_observer_add_sources(GChecksum *sum, GError **error);
 /* td_observer_compile makes the library `output`, and adds commands and messages to `log`. FALSE
  * with the compiler's first complaint. *is_final tells whether another try would give the same. */
 gboolean td_observer_compile(const td_observer_compiler *self, const td_torch_files *torch,
-                             const char *output, td_progress *progress, GString *log,
+                             const char *output, const td_progress *progress, GString *log,
                              gboolean *is_final, GError **error);

@@ -279,7 +279,7 @@ judge_file(const char *path) {
 
 td_trial_verdict
 td_observer_try(const td_trial_host *host, const td_torch_files *torch, const char *observer,
-                const char *folder, td_progress *progress, GString *log, char **complaint) {
+                const char *folder, const td_progress *progress, GString *log, char **complaint) {
   g_autofree char *script = g_build_filename(td_path_probe_sources(), SCRIPT, NULL);
   g_autofree char *tape = g_build_filename(folder, TAPE, NULL);
   g_auto(GStrv) environment = child_environment(host, torch, observer, tape, complaint);

@@ -31,5 +31,5 @@ typedef enum td_trial_verdict {
 /* td_observer_try tries an observer in `folder`, which the trial may write into. If it does not
  * pass, *complaint becomes the reason (free it). What the child says is added to `log`. */
 td_trial_verdict td_observer_try(const td_trial_host *host, const td_torch_files *torch,
-                                 const char *observer, const char *folder, td_progress *progress,
-                                 GString *log, char **complaint);
+                                 const char *observer, const char *folder,
+                                 const td_progress *progress, GString *log, char **complaint);

@@ -23,6 +23,7 @@ typedef struct build {
   td_torch_files torch;
   td_observer_compiler compiler;
   const td_trial_host *host;
+  const td_announcer *announcer;
   gboolean again;
   char *folder, *log, *path, *verdict; /* (owned) of the observer, in the cache */
 } build;
@@ -139,7 +140,7 @@ reject(const build *self, gboolean is_final, GError **error, const char *what,
 }
 
 static gboolean
-compile(const build *self, const char *output, td_progress *progress, GString *log,
+compile(const build *self, const char *output, const td_progress *progress, GString *log,
         GError **error) {
   gboolean is_final = FALSE;
   g_autoptr(GError) complaint = NULL;
@@ -150,7 +151,8 @@ compile(const build *self, const char *output, td_progress *progress, GString *l
 }
 
 static gboolean
-try(const build *self, const char *made, td_progress *progress, GString *log, GError **error) {
+try(const build *self, const char *made, const td_progress *progress, GString *log,
+    GError **error) {
   g_autofree char *complaint = NULL;
   td_trial_verdict verdict =
       td_observer_try(self->host, &self->torch, made, self->folder, progress, log, &complaint);
@@ -167,7 +169,8 @@ static gboolean
 keep(const build *self, const char *made, GError **error) {
   g_autofree char *checksum = checksum_of(made);
   if (!self->host->python)
-    fprintf(stderr, "tapedeck: the observer was not tried, because the program is no Python\n");
+    td_announcer_say(self->announcer,
+                     "the observer was not tried, because the program is no Python");
   if (checksum && g_rename(made, self->path) == 0) {
     keep_verdict(self, self->host->python ? PASSED : UNTRIED, checksum);
     return TRUE;
@@ -181,13 +184,14 @@ make(const build *self, state found, GError **error) {
   g_autofree char *output = g_strdup_printf("%s.%d", self->path, (int)getpid());
   const char *made = found == STATE_UNTRIED ? self->path : output;
   g_autoptr(GString) log = g_string_new(NULL);
-  td_progress progress;
+  const td_progress progress = {self->announcer, g_get_monotonic_time()};
   remove_leftovers(self);
-  td_progress_begin(&progress, "%s an observer for PyTorch %s, only this once (a minute or two)...",
-                    found == STATE_UNTRIED ? "trying" : "compiling", self->torch.version);
+  td_announcer_begin(self->announcer,
+                     "%s an observer for PyTorch %s, only this once (a minute or two)...",
+                     found == STATE_UNTRIED ? "trying" : "compiling", self->torch.version);
   gboolean good = found == STATE_UNTRIED || compile(self, output, &progress, log, error);
   if (good && self->host->python) good = try(self, made, &progress, log, error);
-  td_progress_end();
+  td_announcer_end(self->announcer);
   g_file_set_contents(self->log, log->str, -1, NULL);
   good = good && keep(self, made, error);
   g_unlink(output);
@@ -204,7 +208,7 @@ lock(const build *self, GError **error) {
     return -1;
   }
   if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
-  fprintf(stderr, "tapedeck: another tapedeck compiles the observer; waiting for it\n");
+  td_announcer_say(self->announcer, "another tapedeck compiles the observer; waiting for it");
   while (flock(fd, LOCK_EX) != 0 && errno == EINTR) {
   }
   return fd;
@@ -232,8 +236,8 @@ find_or_make(const build *self, GError **error) {
 
 char *
 td_probe_build(const char *libtorch_cpu, const td_trial_host *host, gboolean again,
-               GError **error) {
-  g_auto(build) self = {.host = host, .again = again};
+               const td_announcer *announcer, GError **error) {
+  g_auto(build) self = {.host = host, .again = again, .announcer = announcer};
   if (td_torch_files_find(&self.torch, libtorch_cpu, error) &&
       td_observer_compiler_find(&self.compiler, error) && choose_folder(&self, error) &&
       find_or_make(&self, error))
@@ -244,6 +248,7 @@ td_probe_build(const char *libtorch_cpu, const td_trial_host *host, gboolean aga
 typedef struct request {
   char *library;       /* (owned) */
   td_trial_host *host; /* (owned) */
+  const td_announcer *announcer;
 } request;
 
 static void
@@ -258,7 +263,7 @@ static void
 build_cb(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
   const request *self = data;
   GError *error = NULL;
-  char *path = td_probe_build(self->library, self->host, FALSE, &error);
+  char *path = td_probe_build(self->library, self->host, FALSE, self->announcer, &error);
   if (path)
     g_task_return_pointer(task, path, g_free);
   else
@@ -266,11 +271,11 @@ build_cb(GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 }
 
 void
-td_probe_build_async(const char *libtorch_cpu, td_trial_host *host, GAsyncReadyCallback done,
-                     gpointer data) {
+td_probe_build_async(const char *libtorch_cpu, td_trial_host *host, const td_announcer *announcer,
+                     GAsyncReadyCallback done, gpointer data) {
   g_autoptr(GTask) task = g_task_new(NULL, NULL, done, data);
   request *made = g_new(request, 1);
-  *made = (request){g_strdup(libtorch_cpu), host};
+  *made = (request){g_strdup(libtorch_cpu), host, announcer};
   g_task_set_task_data(task, made, request_free);
   g_task_run_in_thread(task, build_cb);
 }

@@ -10,16 +10,17 @@
 #include <gio/gio.h>
 
 /* td_probe_build finds or makes the observer for a libtorch_cpu.so, and tries it with `host`. It
- * takes a minute or two, and a line on standard error says so. Others who need the same observer
+ * takes a minute or two, and the announcer hears so. Others who need the same observer
  * wait for a lock. With `again`, an observer that has failed is made anew.
  *
  * Returns the path of the observer (free it). If there is none, returns NULL with the reason: no
  * compiler, no headers, a complaint of the compiler, a failed trial. Its words follow "level 2,
  * because". Any thread. */
 char *td_probe_build(const char *libtorch_cpu, const td_trial_host *host, gboolean again,
-                     GError **error);
+                     const td_announcer *announcer, GError **error);
 
-/* td_probe_build_async does so in a thread of its own, and takes `host`. Main thread. */
-void td_probe_build_async(const char *libtorch_cpu, td_trial_host *host, GAsyncReadyCallback done,
-                          gpointer data);
+/* td_probe_build_async does so in a thread of its own, and takes `host`. The thread may outlive the
+ * caller's interest, so the announcer is static. Main thread. */
+void td_probe_build_async(const char *libtorch_cpu, td_trial_host *host,
+                          const td_announcer *announcer, GAsyncReadyCallback done, gpointer data);
 char *td_probe_build_finish(GAsyncResult *result, GError **error);

@@ -1,44 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/session/observer/subprocess.h"
 
-#include "app/common/terminal.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CLEAR_LINE "\r\033[K"
-
-/* Whether a count of seconds stands on the terminal. There is one at a time. */
-static gint is_counting;
-
-/* The count has a short line of its own: a line that wraps cannot be written over. */
 static void
-show(const td_progress *self) {
+count(const td_progress *self) {
   gint64 seconds = (g_get_monotonic_time() - self->begun_us) / G_USEC_PER_SEC;
-  if (seconds <= 0 || !g_atomic_int_get(&is_counting)) return;
-  td_terminal_control("\r");
-  fprintf(stderr, "%d s ", (int)seconds);
-}
-
-void
-td_progress_begin(td_progress *self, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  g_autofree char *text = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  self->begun_us = g_get_monotonic_time();
-  fprintf(stderr, "tapedeck: %s\n", text);
-  g_atomic_int_set(&is_counting, isatty(STDERR_FILENO));
-}
-
-void
-td_progress_end(void) {
-  if (g_atomic_int_compare_and_exchange(&is_counting, 1, 0)) td_terminal_control(CLEAR_LINE);
+  td_announcer_count(self->announcer, (int)seconds);
 }
 
 /* This process may only forward signals. The program must still react to them. It ends with the
@@ -60,7 +33,7 @@ read_all(int fd, const td_progress *progress, GString *said) {
   while (n != 0) {
     struct pollfd waiting = {.fd = fd, .events = POLLIN};
     int ready = poll(&waiting, 1, 1000);
-    show(progress);
+    count(progress);
     if (ready <= 0) continue;
     n = read(fd, bytes, sizeof bytes);
     if (n > 0) g_string_append_len(said, bytes, n);
@@ -69,7 +42,7 @@ read_all(int fd, const td_progress *progress, GString *said) {
 }
 
 gboolean
-td_subprocess_run(const td_subprocess *subprocess, td_progress *progress, GString *said,
+td_subprocess_run(const td_subprocess *subprocess, const td_progress *progress, GString *said,
                   int *wait_status, GError **error) {
   GPid pid;
   int from;

@@ -4,16 +4,15 @@
  * What it says on standard error is kept. Its other output is dropped. Any thread. */
 #pragma once
 
+#include "app/common/announcer.h"
+
 #include <gio/gio.h>
 
-/* A line on standard error about work that takes a while. On a terminal a count of seconds follows
- * it, until td_progress_end. One at a time. */
+/* Work that its announcer counts the seconds of. */
 typedef struct td_progress {
+  const td_announcer *announcer; /* (borrowed) */
   gint64 begun_us;
 } td_progress;
-
-void td_progress_begin(td_progress *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
-void td_progress_end(void);
 
 typedef struct td_subprocess {
   char **argv;        /* argv[0] is a path */
@@ -24,5 +23,5 @@ typedef struct td_subprocess {
 
 /* td_subprocess_run runs a program to its end. It adds what the program says to `said`, and sets
  * *wait_status as waitpid does. FALSE with the reason: the program did not start. */
-gboolean td_subprocess_run(const td_subprocess *subprocess, td_progress *progress, GString *said,
-                           int *wait_status, GError **error);
+gboolean td_subprocess_run(const td_subprocess *subprocess, const td_progress *progress,
+                           GString *said, int *wait_status, GError **error);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/session/remote/relay.h"
 
-#include "app/common/exit.h"
 #include "app/session/remote/outlet.h"
 #include "app/session/remote/relay_sender.h"
 #include "app/session/remote/relay_session.h"
@@ -195,10 +194,10 @@ view(relay *self) {
 }
 
 static void
-serve(relay *self, int hub) {
+serve(relay *self, int hub, int from_desk) {
   td_outlet_set_file(&self->hub, hub);
   g_unix_fd_add(hub, G_IO_IN | G_IO_HUP | G_IO_ERR, hub_cb, self);
-  g_unix_fd_add(STDIN_FILENO, G_IO_IN | G_IO_HUP | G_IO_ERR, desk_cb, self);
+  g_unix_fd_add(from_desk, G_IO_IN | G_IO_HUP | G_IO_ERR, desk_cb, self);
   view(self);
   if (!self->is_over) g_main_loop_run(self->loop);
 }
@@ -212,20 +211,20 @@ relay_fini(relay *self) {
   g_main_loop_unref(self->loop);
 }
 
-int
-td_relay_run(guint32 pid) {
+bool
+td_relay_run(guint32 pid, int from_desk, int to_desk) {
   g_autofree char *problem = NULL;
   relay self = {.pid = pid, .loop = g_main_loop_new(NULL, FALSE)};
   signal(SIGPIPE, SIG_IGN);
-  td_relay_sender_init(&self.desk, dup(STDOUT_FILENO), over_cb, &self);
+  td_relay_sender_init(&self.desk, dup(to_desk), over_cb, &self);
   td_outlet_init(&self.hub, NULL, NULL);
   int hub = td_relay_session_connect(&self.pid, &problem);
   greet(&self);
   if (problem)
     say_sorry(&self, problem);
   else
-    serve(&self, hub);
-  int status = self.desk.has_ended ? TD_EXIT_OK : TD_EXIT_BAD;
+    serve(&self, hub, from_desk);
+  bool has_ended = self.desk.has_ended;
   relay_fini(&self);
-  return status;
+  return has_ended;
 }

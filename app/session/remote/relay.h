@@ -24,8 +24,10 @@
 #pragma once
 
 #include <glib.h>
+#include <stdbool.h>
 
 #define TD_RELAY_PROTOCOL 1
 
-/* td_relay_run serves until the end and returns the exit status. Main thread. */
-int td_relay_run(guint32 pid);
+/* td_relay_run serves until the end. `from_desk` and `to_desk` are descriptors, and stay open.
+ * Returns false if the tape did not come to its last byte. Main thread. */
+bool td_relay_run(guint32 pid, int from_desk, int to_desk);

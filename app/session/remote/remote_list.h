@@ -5,5 +5,8 @@
 
 #include "app/session/remote_address.h"
 
-/* td_remote_list prints the programs that can be opened there, and returns the exit status. */
-int td_remote_list(const td_remote_address *address);
+#include <stdio.h>
+
+/* td_remote_list writes the programs that can be opened there. If it cannot, it returns false and
+ * sets *problem to the reason (free it). */
+bool td_remote_list(const td_remote_address *address, FILE *out, char **problem);

@@ -2,7 +2,6 @@
 #include "app/session/remote/remote_session.h"
 
 #include "app/common/child.h"
-#include "app/common/exit.h"
 #include "app/common/leftovers.h"
 #include "app/session/live.h"
 #include "app/session/remote/outlet.h"
@@ -15,7 +14,6 @@
 #include <glib-unix.h>
 #include <glib/gstdio.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,6 +24,7 @@
 
 typedef struct session {
   const td_remote_address *address;
+  const td_announcer *announcer;
   char *command;   /* (owned) what ssh runs there */
   guint32 process; /* the program, as its hub numbers it */
   td_remote_ssh ssh;
@@ -44,7 +43,7 @@ typedef struct session {
 
 static void
 say(const session *self, const char *text) {
-  fprintf(stderr, "tapedeck: %s: %s\n", self->address->label, text);
+  td_announcer_say(self->announcer, "%s: %s", self->address->label, text);
 }
 
 /* The window sees the end of the session, and stays. */
@@ -238,14 +237,12 @@ show(session *self, char **arguments) {
   return td_child_run(&(td_child_options){.argv = argv}, &self->problem);
 }
 
-/* Why there was no window, or why the session ended before the program did. */
-static void
+/* Why there was no window, or why the session ended before the program did. NULL: it did not. */
+static char *
 explain(session *self) {
   td_remote_ssh_end(&self->ssh);
-  if (self->problem)
-    say(self, self->problem);
-  else if (!self->is_ready)
-    say(self, td_remote_ssh_explain(&self->ssh));
+  if (self->problem || self->is_ready) return g_steal_pointer(&self->problem);
+  return g_strdup(td_remote_ssh_explain(&self->ssh));
 }
 
 static void
@@ -266,20 +263,26 @@ session_fini(session *self) {
   g_free(self->problem);
 }
 
-int
-td_remote_session_open(const td_remote_address *address, char **arguments, const char *output) {
+bool
+td_remote_session_open(const td_remote_address *address, char **arguments, const char *output,
+                       const td_announcer *announcer, int *status, char **problem) {
   g_autoptr(GError) error = NULL;
-  session self = {.address = address, .output = output, .process = address->pid};
+  session self = {
+      .address = address, .announcer = announcer, .output = output, .process = address->pid};
   self.folder = td_leftovers_make_folder("tapedeck-remote-XXXXXX", &error);
-  if (!self.folder) return td_command_fail(address->label, "%s", error->message);
+  if (!self.folder) {
+    *problem = g_strdup(error->message);
+    return false;
+  }
   self.command = g_strdup_printf("relay %u", address->pid);
   signal(SIGPIPE, SIG_IGN);
   int failure = td_remote_desk_open(&self.desk, self.folder, said_cb, &self);
   if (failure) self.problem = g_strdup(g_strerror(failure));
-  int status = !failure && start(&self) ? show(&self, arguments) : TD_EXIT_USAGE;
+  bool has_begun = !failure && start(&self);
+  if (has_begun) *status = show(&self, arguments);
   g_clear_handle_id(&self.reading, g_source_remove);
   td_outlet_fini(&self.to_relay);
-  explain(&self);
+  *problem = explain(&self);
   session_fini(&self);
-  return status;
+  return has_begun;
 }

@@ -6,9 +6,13 @@
  * this end hangs up, and the window stays. Main thread. */
 #pragma once
 
+#include "app/common/announcer.h"
 #include "app/session/remote_address.h"
 
-/* td_remote_session_open shows the program in a window, waits until the window closes, and returns
- * the exit status. `arguments` are those of `tapedeck open`, without the address. The copy of the
- * tape goes to `output`, or to a temporary folder if that is NULL. */
-int td_remote_session_open(const td_remote_address *address, char **arguments, const char *output);
+/* td_remote_session_open shows the program in a window and waits until the window closes.
+ * `arguments` are those of `tapedeck open`, without the address. The copy of the tape goes to
+ * `output`, or to a temporary folder if that is NULL. Returns false if there was no window; else
+ * *status is the window's. If the session ended before the program did, or there was no window, it
+ * sets *problem to the reason (free it). */
+bool td_remote_session_open(const td_remote_address *address, char **arguments, const char *output,
+                            const td_announcer *announcer, int *status, char **problem);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "app/session/record_report.h"
+#include "app/print/record_report.h"
 
 #include "app/common/exit.h"
+#include "app/common/shell_name.h"
 #include "app/session/watchable.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ list_names(const GPtrArray *tapes) {
   for (guint i = 0; i < tapes->len; i++) {
     bool skipped = tapes->len > NAMES_MAX && i > 0 && i + 1 < tapes->len;
     if (skipped) continue;
-    g_autofree char *name = td_command_shell_name(((const td_session_tape *)tapes->pdata[i])->path);
+    g_autofree char *name = td_shell_name(((const td_session_tape *)tapes->pdata[i])->path);
     const char *between = tapes->len > NAMES_MAX ? " ... " : ", ";
     g_string_append_printf(names, "%s%s", i ? between : "", name);
   }
@@ -42,13 +43,13 @@ say_shortcoming(const td_record_outcome *outcome, const td_session_tapes *tapes,
                              : "");
 }
 
-void
-td_record_report_tapes(const td_record_outcome *outcome, const td_session_tapes *tapes,
-                       const td_steps_choice *steps) {
+static void
+print_tapes(const td_record_outcome *outcome, const td_session_tapes *tapes,
+            const td_steps_choice *steps) {
   g_autofree char *names = list_names(tapes->tapes);
   g_autofree char *cut = say_shortcoming(outcome, tapes, steps);
   if (tapes->joined) {
-    g_autofree char *joined = td_command_shell_name(tapes->joined);
+    g_autofree char *joined = td_shell_name(tapes->joined);
     fprintf(stderr, "tapedeck: recorded %u processes (%s) into %s%s; see it with: tapedeck %s %s\n",
             tapes->tapes->len, names, joined, cut, td_command_to_see(), joined);
   } else if (tapes->problem) {
@@ -60,9 +61,9 @@ td_record_report_tapes(const td_record_outcome *outcome, const td_session_tapes 
   }
 }
 
-void
-td_record_report_nothing(const td_record_outcome *outcome, const td_session_tapes *tapes,
-                         const td_steps_choice *steps, const char *program) {
+static void
+print_nothing(const td_record_outcome *outcome, const td_session_tapes *tapes,
+              const td_steps_choice *steps, const char *program) {
   bool has_torch = outcome->n_hellos > 0 || outcome->n_loaded > 0;
   g_autofree char *problem = has_torch ? NULL : td_watchable_problem(program);
   if (outcome->n_passes > 0 && steps->words) {
@@ -84,4 +85,15 @@ td_record_report_nothing(const td_record_outcome *outcome, const td_session_tape
     reason = "the command did not load PyTorch, or hid it (a static program, no LD_PRELOAD or "
              "TAPEDECK_SESSION in the environment, no descriptor left)";
   fprintf(stderr, "tapedeck: nothing was recorded: %s\n", reason);
+}
+
+void
+td_record_report_print(const td_record_result *result, const td_steps_choice *steps,
+                       const char *program) {
+  if (result->problem)
+    fprintf(stderr, "tapedeck: %s\n", result->problem);
+  else if (result->n_tapes > 0)
+    print_tapes(&result->outcome, &result->tapes, steps);
+  else if (result->outcome.n_elsewhere == 0)
+    print_nothing(&result->outcome, &result->tapes, steps, program);
 }
