@@ -6,6 +6,7 @@
 #include "app/command.h"
 #include "app/commands/confined_child.h"
 #include "app/commands/export_html.h"
+#include "app/commands/parquet_writer.h"
 #include "app/common/moment.h"
 #include "app/common/output_file.h"
 #include "app/common/output_folder.h"
@@ -21,12 +22,13 @@ static const struct format {
   td_status (*write)(td_tape *tape, const td_export_wish *wish, FILE *out, td_error *error);
   td_status (*write_tables)(td_tape *tape, const td_export_wish *wish, FILE *const *files,
                             td_error *error);
+  bool has_writer; /* the tables go through app/commands/parquet_writer.h */
 } formats[] = {
     {"chrome", ".json", .write = td_export_chrome},
     {"csv", "-csv", .write_tables = td_export_csv},
     {"dot", ".dot", .write = td_export_dot},
     {"html", ".html", .write = td_export_html},
-    {"parquet", "-parquet", .write_tables = td_export_parquet},
+    {"parquet", "-parquet", .write_tables = td_export_typed_csv, .has_writer = true},
     {"perfetto", ".perfetto-trace", .write = td_export_perfetto},
     {"sqlite", ".sqlite"},
 };
@@ -72,6 +74,7 @@ finish_output(job *self) {
   for (size_t i = 0; i < TD_N_TABLES; i++)
     if (self->files[i]) is_whole = flush(self->files[i]) && is_whole;
   if (is_whole) return TD_EXIT_OK;
+  if (self->format->has_writer) return TD_EXIT_OK; /* the writer has ended, and says why */
   return td_command_fail(self->output, "%s", g_strerror(errno ? errno : EIO));
 }
 
@@ -119,6 +122,41 @@ open_files(job *self) {
   return true;
 }
 
+static void
+close_files(job *self) {
+  for (size_t i = 0; i < TD_N_TABLES; i++)
+    if (self->files[i]) fclose(self->files[i]);
+  memset(self->files, 0, sizeof self->files);
+}
+
+static int
+fill_files(job *self) {
+  if (open_files(self)) return td_confined_child_run(open_database, fill, self);
+  return td_command_fail(self->output, "%s", g_strerror(errno));
+}
+
+/* The files are the writer's alone: what reads the tape can only write into the pipes. */
+static int
+fill_by_writer(job *self) {
+  td_parquet_writer writer;
+  g_autofree char *problem = NULL;
+  if (!open_files(self)) return td_command_fail(self->output, "%s", g_strerror(errno));
+  if (!td_parquet_writer_start(&writer, self->files, &problem))
+    return td_command_bad_usage(
+        "export",
+        "--to parquet needs Python with pyarrow, but %s: pip install pyarrow, or take "
+        "--to csv or --to sqlite",
+        problem);
+  close_files(self);
+  memcpy(self->files, writer.pipes, sizeof self->files);
+  int status = td_confined_child_run(open_database, fill, self);
+  memset(self->files, 0, sizeof self->files);
+  bool is_whole = td_parquet_writer_end(&writer, &problem);
+  if (status != TD_EXIT_OK || is_whole)
+    return status; /* what ends early is no error of the writer */
+  return td_command_fail(self->output, "%s", problem);
+}
+
 static int
 export_folder(job *self, bool force) {
   td_output_folder output;
@@ -126,10 +164,8 @@ export_folder(job *self, bool force) {
   if (!td_output_folder_begin(&output, self->output, names))
     return td_command_fail(self->output, "%s", g_strerror(errno));
   self->part = output.part;
-  int status = open_files(self) ? td_confined_child_run(open_database, fill, self)
-                                : td_command_fail(self->output, "%s", g_strerror(errno));
-  for (size_t i = 0; i < TD_N_TABLES; i++)
-    if (self->files[i]) fclose(self->files[i]);
+  int status = self->format->has_writer ? fill_by_writer(self) : fill_files(self);
+  close_files(self);
   if (status != TD_EXIT_OK) {
     td_output_folder_drop(&output);
     return status;

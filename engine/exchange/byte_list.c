@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-void
-td_byte_list_reserve(td_byte_list *self, size_t n) {
+static void
+reserve(td_byte_list *self, size_t n) {
   if (self->bytes && self->capacity - self->n >= n) return;
   self->capacity = TD_MAX(2 * self->capacity, self->n + n + 64);
   self->bytes = td_realloc(self->bytes, self->capacity, 1);
@@ -14,14 +14,14 @@ td_byte_list_reserve(td_byte_list *self, size_t n) {
 
 void
 td_byte_list_append(td_byte_list *self, const void *bytes, size_t n) {
-  td_byte_list_reserve(self, n);
+  reserve(self, n);
   if (n) memcpy(self->bytes + self->n, bytes, n);
   self->n += n;
 }
 
 void
 td_byte_list_varint(td_byte_list *self, uint64_t value) {
-  td_byte_list_reserve(self, 10);
+  reserve(self, 10);
   for (; value >= 0x80; value >>= 7)
     self->bytes[self->n++] = (unsigned char)(value | 0x80);
   self->bytes[self->n++] = (unsigned char)value;
@@ -29,7 +29,7 @@ td_byte_list_varint(td_byte_list *self, uint64_t value) {
 
 void
 td_byte_list_little(td_byte_list *self, uint64_t value, size_t n) {
-  td_byte_list_reserve(self, n);
+  reserve(self, n);
   for (size_t i = 0; i < n; i++)
     self->bytes[self->n++] = (unsigned char)(value >> (8 * i));
 }

@@ -11,9 +11,8 @@ typedef struct td_byte_list {
   size_t n, capacity;
 } td_byte_list;
 
-/* td_byte_list_reserve makes room for n bytes more. td_byte_list_varint appends a number with seven
- * bits in each byte, the lowest first. td_byte_list_little appends its `n` lowest bytes. */
-void td_byte_list_reserve(td_byte_list *list, size_t n);
+/* td_byte_list_varint appends a number with seven bits in each byte, the lowest first.
+ * td_byte_list_little appends its `n` lowest bytes. */
 void td_byte_list_append(td_byte_list *list, const void *bytes, size_t n);
 void td_byte_list_varint(td_byte_list *list, uint64_t value);
 void td_byte_list_little(td_byte_list *list, uint64_t value, size_t n);

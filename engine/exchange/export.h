@@ -23,13 +23,13 @@ td_status td_export_dot(td_tape *tape, const td_export_wish *wish, FILE *out, td
 td_status td_export_chrome(td_tape *tape, const td_export_wish *wish, FILE *out, td_error *error);
 td_status td_export_perfetto(td_tape *tape, const td_export_wish *wish, FILE *out, td_error *error);
 
-/* The tables of tables.def, each in a file of its own, by number of the table. Parquet is what
- * pandas and others read at once. */
+/* The tables of tables.def, each in a file of its own, by number of the table. td_export_typed_csv
+ * begins each file with a line of JSON for a program that makes typed columns of it: [[name, INT or
+ * BOOL or TEXT, summary]...]. */
 td_status td_export_csv(td_tape *tape, const td_export_wish *wish, FILE *const *files,
                         td_error *error);
-
-td_status td_export_parquet(td_tape *tape, const td_export_wish *wish, FILE *const *files,
-                            td_error *error);
+td_status td_export_typed_csv(td_tape *tape, const td_export_wish *wish, FILE *const *files,
+                              td_error *error);
 
 /* The same tables in a database of SQLite. td_sqlite_open opens an empty file. TD_IO.
  * td_export_sqlite fills it. TD_IO too, if the disk did not take everything. td_sqlite_close frees

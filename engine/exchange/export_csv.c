@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Comma-separated values by RFC 4180, but with newlines alone. Null is nothing. */
+#include "engine/base/json.h"
 #include "engine/exchange/table_rows.h"
 
 #include <inttypes.h>
@@ -53,4 +54,30 @@ td_export_csv(td_tape *tape, const td_export_wish *wish, FILE *const *files, td_
   for (int i = 0; i < TD_N_TABLES; i++)
     print_heading(files[i], td_table_get((td_table)i));
   return td_tables_write(tape, wish, &sink, error);
+}
+
+static void
+print_types(FILE *out, const td_table_info *table) {
+  static const char *const types[] = {
+      [TD_CELL_INT] = "INT", [TD_CELL_BOOL] = "BOOL", [TD_CELL_TEXT] = "TEXT"};
+  td_json json;
+  td_json_init(&json, out);
+  td_json_begin_array(&json);
+  for (uint32_t i = 0; i < table->n_columns; i++) {
+    td_json_begin_array(&json);
+    td_json_string(&json, table->columns[i].name);
+    td_json_string(&json, types[table->columns[i].type]);
+    td_json_string(&json, table->columns[i].summary);
+    td_json_end_array(&json);
+  }
+  td_json_end_array(&json);
+  td_json_newline(&json);
+}
+
+td_status
+td_export_typed_csv(td_tape *tape, const td_export_wish *wish, FILE *const *files,
+                    td_error *error) {
+  for (int i = 0; i < TD_N_TABLES; i++)
+    print_types(files[i], td_table_get((td_table)i));
+  return td_export_csv(tape, wish, files, error);
 }

@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import sqlite3
@@ -15,9 +16,9 @@ import time
 import unittest
 
 import skipping
-from export_case import PROGRAM, TAPEDECK, TOOLS, run
+from export_case import PROGRAM, PYTHON_WITH_ARROW, READERS, TAPEDECK, TOOLS, environment_of, run
 
-FORMATS = ["chrome", "csv", "dot", "html", "parquet", "perfetto", "sqlite"]
+FORMATS = ["chrome", "csv", "dot", "html", *(["parquet"] if PYTHON_WITH_ARROW else []), "perfetto", "sqlite"]
 
 
 def keyframe_chunks(tape):
@@ -146,19 +147,20 @@ class Export(unittest.TestCase):
             name = os.path.basename(tape), os.path.basename(whole)
             self.assertEqual(sorted(self.text("dot", tape=tape).replace(*name).splitlines()), graph)
 
+    def need_arrow(self):
+        if not PYTHON_WITH_ARROW:
+            self.skipTest(f"{READERS} has no package pyarrow")
+
     def read_parquet(self, folder):
-        root = os.environ["SOURCE_ROOT"]
-        readers = os.path.join(root, "build", "readers")
-        if not os.path.exists(os.path.join(readers, "complete")):
-            self.skipTest(f"{readers} has no package pyarrow")
+        script = os.path.join(os.environ["SOURCE_ROOT"], "tests", "exchange", "read_parquet.py")
         plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        done = subprocess.run([os.path.join(readers, "bin", "python"), os.path.join(root, "tests", "exchange", "read_parquet.py"),
-                               folder], capture_output=True, text=True, env=plain)
+        done = subprocess.run([PYTHON_WITH_ARROW, script, folder], capture_output=True, text=True, env=plain)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return json.loads(done.stdout)
 
     def test_parquet(self):
         """pyarrow finds what sqlite has, also in a file of several groups of rows, and what each column means."""
+        self.need_arrow()
         large = os.path.join(self.folder, "groups.tape")
         subprocess.run([os.path.join(TOOLS, "make_tape"), "1500", "3", "2", "4", large], check=True)
         for tape in [*self.tapes(), large]:
@@ -171,6 +173,32 @@ class Export(unittest.TestCase):
                 for column, meaning in table["columns"].items():
                     self.assertEqual(meaning, meanings[name, column])
         self.assertGreater(read["events"]["groups"], 1)
+
+    def refuse_parquet(self, word, **options):
+        done = run("export", self.tape, "--to", "parquet", "-o", "refused", cwd=self.folder, **options)
+        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done)
+        self.assertIn(word, done.stderr)
+        self.assertFalse([name for name in os.listdir(self.folder) if name.startswith("refused")])
+
+    def test_parquet_without_pyarrow(self):
+        """One line says what to install, and what needs nothing."""
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "pyarrow.py"), "w") as file:
+                file.write("raise ImportError('it is hidden')")
+            self.refuse_parquet("has no pyarrow (it is hidden): pip install pyarrow, or take --to csv or --to sqlite",
+                                env=dict(os.environ, PYTHONPATH=folder))
+            self.refuse_parquet("there is no python3: pip install", env=dict(os.environ, PATH=folder, TAPEDECK_PYTHON=""))
+
+    def test_parquet_cannot_be_written(self):
+        """The reason is pyarrow's, in one line: here a limit stands for a full disk, and somebody ends the Python."""
+        self.need_arrow()
+        limit = 4000
+        self.refuse_parquet("File too large", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        python = os.path.join(self.folder, "python")
+        with open(python, "w") as file:
+            file.write("#!/bin/sh\necho ready\nkill -9 $$\n")
+        os.chmod(python, 0o755)
+        self.refuse_parquet("Python ended before the files were whole", env=dict(os.environ, TAPEDECK_PYTHON=python))
 
     def test_events_of_tables(self):
         """The table of events, and those that follow from single events, have what `events --json` tells."""
@@ -325,7 +353,7 @@ class Export(unittest.TestCase):
         subprocess.run([os.path.join(TOOLS, "make_tape"), "200000", "1", "1", "4", tape], check=True)
         for form in FORMATS:
             before = set(os.listdir(self.folder))
-            command = subprocess.Popen([TAPEDECK, "export", tape, "--to", form, "-o", tape + form])
+            command = subprocess.Popen([TAPEDECK, "export", tape, "--to", form, "-o", tape + form], env=environment_of("export"))
             while command.poll() is None and set(os.listdir(self.folder)) == before:
                 time.sleep(0.001)
             command.terminate()
