@@ -71,7 +71,7 @@ make_key_cb(void) {
   td_fork_watch();
 }
 
-/* The thread's place in the table: a new one, if nobody has met it. */
+/* The thread's place in the table, or TD_NONE if nobody has met it. */
 static uint32_t
 thread_of_locked(int tid) {
   for (uint32_t i = registry.n_threads; i-- > 0;)
