@@ -11,6 +11,21 @@
  * their own. */
 #define WORTH_A_STAMP_BYTES 4096
 
+/* A gradient of this node was added to what `other` had contributed. */
+static void
+note_birth(const td_evaluation *self, uint32_t output_nr, td_contributor other, unsigned before,
+           unsigned after) {
+  td_edge edge = self->node->next_edges[output_nr];
+  const td_birth birth = {.place = TD_birthplace_sum,
+                          .node = edge.node,
+                          .number = edge.input_nr,
+                          .from = td_node_id(self->node),
+                          .from_output_nr = output_nr,
+                          .other = other.node,
+                          .other_output_nr = other.output_nr};
+  td_anomaly_note(before, after, &birth);
+}
+
 /* What the node has added to a sum by itself (expose.h). */
 static void
 tell_direct_addition(const td_evaluation *self, td_edge edge, td_input_slot *slot,
@@ -21,14 +36,7 @@ tell_direct_addition(const td_evaluation *self, td_edge edge, td_input_slot *slo
              .from = td_node_id(self->node), .mode = TD_accumulation_direct,
              .bytes = (uint32_t)TD_MIN(td_tensor_n_bytes(slot->tensor), (size_t)UINT32_MAX));
   slot->found = td_anomaly_look(slot->tensor);
-  const td_birth birth = {.place = TD_birthplace_sum,
-                          .node = edge.node,
-                          .number = edge.input_nr,
-                          .from = td_node_id(self->node),
-                          .from_output_nr = output_nr,
-                          .other = slot->latest.node,
-                          .other_output_nr = slot->latest.output_nr};
-  td_anomaly_note(before, slot->found, &birth);
+  note_birth(self, output_nr, slot->latest, before, slot->found);
 }
 
 /* Adds one gradient to a node's buffer, telling how, and whether the sum made something that is not
@@ -60,14 +68,7 @@ add_to_buffer(td_evaluation *self, td_input_buffer *buffer, uint32_t output_nr, 
                .bytes = (uint32_t)TD_MIN(n_bytes, (size_t)UINT32_MAX),
                .stream_case = arrival.stream_case, .stream = arrival.stream.number);
   td_contributor other = td_input_slot_blamed(&earlier, gradient.found);
-  const td_birth birth = {.place = TD_birthplace_sum,
-                          .node = edge.node,
-                          .number = edge.input_nr,
-                          .from = td_node_id(self->node),
-                          .from_output_nr = output_nr,
-                          .other = other.node,
-                          .other_output_nr = other.output_nr};
-  if (summed) td_anomaly_note(earlier.found | gradient.found, slot->found, &birth);
+  if (summed) note_birth(self, output_nr, other, earlier.found | gradient.found, slot->found);
   return TD_OK;
 }
 
