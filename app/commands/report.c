@@ -50,67 +50,29 @@ print(const char *path, td_tape *tape, const options *options, const td_report_w
   return status;
 }
 
-static int
-print_critical(const char *path, td_tape *tape, const options *options) {
-  td_error error = {0};
-  td_critical_report report;
-  int status = TD_EXIT_OK;
-  if (td_critical_report_make(tape, options->graph_task, &report, &error))
-    status = td_command_file_error(path, &error);
-  else if (options->json)
-    td_critical_print_json(&report);
-  else
-    td_critical_print_text(path, &report);
-  td_critical_report_fini(&report);
-  return status;
-}
+/* A report that has no rows by a key: `made` makes it in `it`. It is printed and freed. */
+#define OTHER(name, type, made, fini)                                                              \
+  static int print_##name(const char *path, td_tape *tape, const options *options) {               \
+    td_error error = {0};                                                                          \
+    g_autofree type *it = g_new(type, 1);                                                          \
+    int status = TD_EXIT_OK;                                                                       \
+    if (made)                                                                                      \
+      status = td_command_file_error(path, &error);                                                \
+    else if (options->json)                                                                        \
+      td_##name##_print_json(it);                                                                  \
+    else                                                                                           \
+      td_##name##_print_text(path, it);                                                            \
+    fini(it);                                                                                      \
+    return status;                                                                                 \
+  }
+OTHER(critical, td_critical_report, td_critical_report_make(tape, options->graph_task, it, &error),
+      td_critical_report_fini)
+OTHER(contention, td_contention, td_contention_make(tape, options->graph_task, NULL, it, &error),
+      td_contention_fini)
+OTHER(idle, td_idle, td_idle_make(tape, options->graph_task, NULL, it, &error), td_idle_fini)
+OTHER(memory, td_memory, td_memory_make(tape, options->graph_task, NULL, it, &error),
+      td_memory_fini)
 
-static int
-print_contention(const char *path, td_tape *tape, const options *options) {
-  td_error error = {0};
-  td_contention contention;
-  int status = TD_EXIT_OK;
-  if (td_contention_make(tape, options->graph_task, NULL, &contention, &error))
-    status = td_command_file_error(path, &error);
-  else if (options->json)
-    td_contention_print_json(&contention);
-  else
-    td_contention_print_text(path, &contention);
-  td_contention_fini(&contention);
-  return status;
-}
-
-static int
-print_idle(const char *path, td_tape *tape, const options *options) {
-  td_error error = {0};
-  td_idle idle;
-  int status = TD_EXIT_OK;
-  if (td_idle_make(tape, options->graph_task, NULL, &idle, &error))
-    status = td_command_file_error(path, &error);
-  else if (options->json)
-    td_idle_print_json(&idle);
-  else
-    td_idle_print_text(path, &idle);
-  td_idle_fini(&idle);
-  return status;
-}
-
-static int
-print_memory(const char *path, td_tape *tape, const options *options) {
-  td_error error = {0};
-  g_autofree td_memory *memory = g_new(td_memory, 1);
-  int status = TD_EXIT_OK;
-  if (td_memory_make(tape, options->graph_task, NULL, memory, &error))
-    status = td_command_file_error(path, &error);
-  else if (options->json)
-    td_memory_print_json(memory);
-  else
-    td_memory_print_text(path, memory);
-  td_memory_fini(memory);
-  return status;
-}
-
-/* The reports that have no rows by a key. */
 static const struct other_report {
   const char *name;
   size_t option; /* its place in the options */
