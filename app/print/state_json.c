@@ -20,7 +20,8 @@ print_graph_tasks(td_json *json, const td_catalog *catalog, const td_state *stat
     td_member_id(json, "owner", facts->owner);
     td_member_u64(json, "outstanding", now->outstanding);
     td_member_bool(json, "keep_graph", facts->keep_graph);
-    td_member_string(json, "status", td_enum_word(TD_FIELD_ENUM_task_status, now->status - 1));
+    td_member_string(json, "status",
+                     td_enum_word(TD_FIELD_ENUM_task_status, now->status - TD_PASS_RUNNING));
     td_json_end_object(json);
   }
   td_json_end_array(json);

@@ -23,8 +23,8 @@ print_graph_tasks(const td_catalog *catalog, const td_state *state) {
     const td_graph_task_now *now = td_state_graph_task_row(state, i);
     if (now->status == 0) continue;
     printf("  %u  %s, depth %u, %u outstanding, %u done, %u in not_ready\n", facts->id,
-           td_enum_word(TD_FIELD_ENUM_task_status, now->status - 1), facts->depth, now->outstanding,
-           now->n_done, now->n_parked);
+           td_enum_word(TD_FIELD_ENUM_task_status, now->status - TD_PASS_RUNNING), facts->depth,
+           now->outstanding, now->n_done, now->n_parked);
   }
 }
 

@@ -126,7 +126,8 @@ td_apply_graph_task_end(td_world *world, const td_any_event *any) {
   td_graph_task_now *now = td_world_graph_task(world, event->graph_task);
   bool is_over = now->status > TD_PASS_RUNNING;
   if (now->status != TD_PASS_RUNNING) td_apply_trouble(world);
-  td_world_set(world, &now->status, 1 + TD_MIN(event->status, (uint32_t)TD_task_status_error));
+  td_world_set(world, &now->status,
+               TD_PASS_RUNNING + TD_MIN(event->status, (uint32_t)TD_task_status_error));
   if (!is_over) drop_leftover_tasks(world, event->graph_task);
 }
 
@@ -306,7 +307,7 @@ td_apply_anomaly(td_world *world, const td_any_event *any) {
   td_world_set(world, &header->n_anomalies, header->n_anomalies + 1);
   if (event->node == TD_NONE) return;
   td_node_now *now = td_world_node(world, event->node), changed = *now;
-  changed.anomaly = (uint8_t)(1 + TD_MIN(event->kind, (uint32_t)TD_anomaly_kind_LIMIT));
+  changed.anomaly = (uint8_t)(TD_NODE_NAN + TD_MIN(event->kind, (uint32_t)TD_anomaly_kind_LIMIT));
   changed.birthplace = (uint8_t)TD_MIN(event->born, (uint32_t)TD_birthplace_LIMIT);
   if (!now->anomaly) td_world_set(world, (td_word *)now, *(td_word *)&changed);
   td_apply_current(world, event->node);

@@ -25,10 +25,17 @@ typedef enum td_node_state {
 /* td_node_state_name returns "created", "waiting", ... */
 const char *td_node_state_name(td_node_state state);
 
+/* Whether a value that is not finite was born in a node, and which. */
+enum {
+  TD_NODE_FINITE = 0,
+  TD_NODE_NAN = 1 + TD_anomaly_kind_nan,
+  TD_NODE_INF = 1 + TD_anomaly_kind_inf
+};
+
 /* One node. `absent` (not yet created) is the state before its node_new. */
 typedef struct td_node_now {
   uint8_t state;       /* td_node_state */
-  uint8_t anomaly;     /* 0, or 1 + td_anomaly_kind once a value that is not finite was born here */
+  uint8_t anomaly;     /* TD_NODE_FINITE, TD_NODE_NAN or TD_NODE_INF */
   uint8_t birthplace;  /* td_birthplace, where anomaly is set */
   uint8_t before;      /* td_node_state, where state is released: what it was until then */
   uint32_t thread;     /* that runs or ran it last, or TD_NONE */
@@ -91,7 +98,7 @@ typedef struct td_thread_now {
 enum { TD_PASS_NOT_BEGUN = 0, TD_PASS_RUNNING = 1 + TD_task_status_running };
 
 typedef struct td_graph_task_now {
-  uint32_t status; /* TD_PASS_NOT_BEGUN, or 1 + a task_status of enums.def: TD_PASS_RUNNING first */
+  uint32_t status; /* TD_PASS_NOT_BEGUN, or TD_PASS_RUNNING + a task_status of enums.def */
   uint32_t outstanding;
   uint32_t n_done; /* nodes run, skipped or captured */
   uint32_t n_parked;

@@ -60,7 +60,7 @@ draw_slot(const td_scene_draw *draw, uint32_t edge) {
 
 static const char *
 anomaly_word(uint32_t anomaly) {
-  return anomaly == 1 + TD_anomaly_kind_inf ? "Inf" : "NaN";
+  return anomaly == TD_NODE_INF ? "Inf" : "NaN";
 }
 
 static void

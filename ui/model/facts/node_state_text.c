@@ -58,7 +58,7 @@ td_node_state_dup_now(TdDocument *document, uint32_t node) {
   const td_node_now *now = td_state_node(td_document_get_state(document), node);
   g_autofree char *state = dup_state(document, node);
   if (!now->anomaly) return g_steal_pointer(&state);
-  const char *kind = now->anomaly - 1 == TD_anomaly_kind_inf ? "Inf" : "NaN";
+  const char *kind = now->anomaly == TD_NODE_INF ? "Inf" : "NaN";
   return g_strdup_printf(_("%s, %s was born here"), state, kind);
 }
 
