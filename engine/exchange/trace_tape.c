@@ -27,8 +27,9 @@ tell_process(td_trace_tape *self, uint32_t process, uint32_t on, uint64_t at) {
   return facts->id;
 }
 
-uint32_t
-td_trace_tape_thread(td_trace_tape *self, uint32_t thread, int64_t ns) {
+/* A thread's number on the tape, where it appears at that time. */
+static uint32_t
+tell_thread(td_trace_tape *self, uint32_t thread, int64_t ns) {
   td_trace_thread *facts = &self->threads[thread];
   if (facts->id != TD_NONE) return facts->id;
   facts->id = self->n_threads++;
@@ -99,17 +100,125 @@ tell_node(td_trace_tape *self, uint32_t on, uint64_t at, uint32_t name, int64_t 
   return id;
 }
 
-uint32_t
-td_trace_tape_node(td_trace_tape *self, td_lane *lane, td_trace_node *known, int64_t ns) {
+/* The node of the evaluation on top of the lane. If no forward operator made it before, it is new
+ * at that time. known is NULL for a node without a number. */
+static uint32_t
+obtain_node(td_trace_tape *self, td_lane *lane, td_trace_node *known, int64_t ns) {
   td_frame *top = td_lane_top(lane);
   if (top->node == TD_NONE && known) top->node = known->id;
   if (top->node != TD_NONE) return top->node;
-  uint32_t on = td_trace_tape_thread(self, top->span.thread, ns);
+  uint32_t on = tell_thread(self, top->span.thread, ns);
   uint64_t at = td_trace_tape_at(self, ns);
   top->node = tell_node(self, on, at, top->span.name, top->span.sequence_nr, 0);
   if (known) known->id = top->node;
   return top->node;
 }
+
+/* ---- graph tasks, as far as they follow ---- */
+
+/* The thread whose call of backward an evaluation belongs to. A thread that does nothing but
+ * evaluate is a device's: the pass is that of the thread which made the node, else of the one it
+ * worked for before. */
+static uint32_t
+find_owner(const td_trace_tape *self, uint32_t thread, const td_trace_node *known) {
+  if (self->index->n_plain[thread]) return thread;
+  if (known && known->made_on != TD_NONE) return known->made_on;
+  uint32_t before = self->joined[thread];
+  return before != TD_NONE && self->passes[before].graph_task != TD_NONE ? before : thread;
+}
+
+/* The innermost of Python's calls into the engine that is open at that time, above the evaluation
+ * `below`; NULL if none was seen. Time never runs back here, so a call that is over stays over.
+ * The search takes such calls out of the chain as it goes, and is fast the next time. */
+static const td_span *
+find_call(const td_lane *lane, const td_frame *below, int64_t ns) {
+  td_frame *frame = td_lane_top(lane);
+  if (frame && frame->span.kind != TD_SPAN_RUN_BACKWARD)
+    frame = td_lane_below(lane, frame, TD_SPAN_RUN_BACKWARD);
+  while (frame && frame->span.end_ns <= ns) {
+    td_frame *outer = td_lane_below(lane, frame, TD_SPAN_RUN_BACKWARD);
+    if (outer && outer->span.end_ns <= ns)
+      frame->below[TD_SPAN_RUN_BACKWARD] = outer->below[TD_SPAN_RUN_BACKWARD];
+    frame = td_lane_below(lane, frame, TD_SPAN_RUN_BACKWARD);
+  }
+  return frame && (!below || frame > below) ? &frame->span : NULL;
+}
+
+/* The pass begins where Python called, if that was seen, else with its first evaluation, whose node
+ * is its root: nothing else is in a queue then. */
+static void
+begin_pass(td_trace_tape *self, td_open_pass *pass, td_lane *lane, uint32_t owner,
+           td_trace_node *known) {
+  td_frame *around = td_lane_evaluation(lane), *first = td_lane_top(lane);
+  const td_span *call = find_call(&self->nesting.lanes[owner], around, first->span.begin_ns);
+  int64_t ns = call ? call->begin_ns : first->span.begin_ns;
+  *pass = (td_open_pass){
+      .graph_task = self->n_graph_tasks++,
+      .owner = owner,
+      .depth = around ? around->depth + 1 : 0,
+      .outer = around ? around->graph_task : TD_NONE,
+      .outer_node = around ? around->node : TD_NONE,
+      .only_thread = first->span.thread,
+      .last_node = TD_NONE,
+      .limit_ns = call ? call->end_ns : INT64_MAX,
+      .end_ns = first->span.begin_ns,
+  };
+  uint32_t root = obtain_node(self, lane, known, ns);
+  uint32_t on = tell_thread(self, owner, ns);
+  uint64_t at = td_trace_tape_at(self, ns);
+  TD_MAKE(self->maker, on, at, graph_task_begin, .graph_task = pass->graph_task,
+          .depth = pass->depth, .owner = on, .accumulate_grad = true, .root = root, .n_roots = 1);
+  if (around)
+    TD_MAKE(self->maker, on, at, reentrant_enter, .graph_task = pass->graph_task,
+            .outer = pass->outer, .node = pass->outer_node, .depth = pass->depth);
+}
+
+static void
+end_pass(td_trace_tape *self, td_open_pass *pass) {
+  if (pass->graph_task == TD_NONE) return;
+  int64_t ns = pass->limit_ns == INT64_MAX ? pass->end_ns : TD_MAX(pass->limit_ns, pass->end_ns);
+  uint32_t on = tell_thread(self, pass->owner, ns);
+  uint64_t at = td_trace_tape_at(self, ns);
+  TD_MAKE(self->maker, on, at, graph_task_end, .graph_task = pass->graph_task,
+          .status = TD_task_status_ok);
+  if (pass->outer_node != TD_NONE)
+    TD_MAKE(self->maker, on, at, reentrant_leave, .graph_task = pass->graph_task,
+            .outer = pass->outer, .node = pass->outer_node, .depth = pass->depth);
+  else
+    TD_MAKE(self->maker, on, at, thread_state, .state = TD_thread_activity_outside,
+            .graph_task = TD_NONE);
+  pass->graph_task = TD_NONE;
+}
+
+/* Puts the evaluation on top of the lane into its pass, which may end another one and begin one. */
+static td_open_pass *
+enter_pass(td_trace_tape *self, td_lane *lane, td_trace_node *known) {
+  td_frame *around = td_lane_evaluation(lane), *top = td_lane_top(lane);
+  uint32_t thread = top->span.thread;
+  uint32_t owner = around ? thread : find_owner(self, thread, known);
+  td_open_pass *pass = around ? &around->inner : &self->passes[owner];
+  bool again = known && known->graph_task == pass->graph_task;
+  if (again || top->span.begin_ns >= pass->limit_ns) end_pass(self, pass);
+  if (pass->graph_task == TD_NONE) begin_pass(self, pass, lane, owner, known);
+  if (!around) self->joined[thread] = owner;
+  if (pass->only_thread != thread) pass->only_thread = TD_NONE;
+  pass->end_ns = TD_MAX(pass->end_ns, top->span.end_ns);
+  top->graph_task = pass->graph_task;
+  top->depth = pass->depth;
+  if (known) known->graph_task = pass->graph_task;
+  return pass;
+}
+
+/* Ends the pass that a span on top of the lane shows to be over, if it does. */
+static void
+leave_pass(td_trace_tape *self, td_lane *lane) {
+  td_frame *around = td_lane_evaluation(lane);
+  const td_span *span = &td_lane_top(lane)->span;
+  td_open_pass *pass = around ? &around->inner : &self->passes[span->thread];
+  if (pass->limit_ns == INT64_MAX || span->begin_ns >= pass->limit_ns) end_pass(self, pass);
+}
+
+/* ---- spans ---- */
 
 /* A forward operator makes a node: here its stack and module are known. */
 static void
@@ -117,7 +226,7 @@ make_node(td_trace_tape *self, td_lane *lane) {
   const td_span *span = &td_lane_top(lane)->span;
   td_trace_node *node = td_trace_index_find_made(self->index, span);
   if (!node || node->id != TD_NONE) return;
-  uint32_t on = td_trace_tape_thread(self, span->thread, span->begin_ns);
+  uint32_t on = tell_thread(self, span->thread, span->begin_ns);
   uint64_t at = td_trace_tape_at(self, span->begin_ns);
   uint32_t stack = join_names(self, lane, TD_SPAN_FRAME, '\n', on, at);
   uint32_t module = join_names(self, lane, TD_SPAN_MODULE, '.', on, at);
@@ -145,9 +254,9 @@ static void
 open_evaluation(td_trace_tape *self, td_lane *lane) {
   td_frame *top = td_lane_top(lane);
   td_trace_node *known = td_trace_index_find(self->index, &top->span);
-  td_open_pass *pass = td_trace_pass_enter(self, lane, known);
-  td_trace_tape_node(self, lane, known, top->span.begin_ns);
-  uint32_t on = td_trace_tape_thread(self, top->span.thread, top->span.begin_ns);
+  td_open_pass *pass = enter_pass(self, lane, known);
+  obtain_node(self, lane, known, top->span.begin_ns);
+  uint32_t on = tell_thread(self, top->span.thread, top->span.begin_ns);
   tell_edge(self, pass, top, on);
   TD_MAKE(self->maker, on, td_trace_tape_at(self, top->span.begin_ns), thread_state,
           .state = TD_thread_activity_processing, .graph_task = top->graph_task);
@@ -202,7 +311,7 @@ open_inside(td_trace_tape *self, td_frame *evaluation, td_frame *top) {
 
 static void
 tell_step(td_trace_tape *self, const td_span *span) {
-  uint32_t on = td_trace_tape_thread(self, span->thread, span->begin_ns);
+  uint32_t on = tell_thread(self, span->thread, span->begin_ns);
   TD_MAKE(self->maker, on, td_trace_tape_at(self, span->begin_ns), step,
           .iteration = (uint32_t)span->sequence_nr);
   self->n_steps++;
@@ -210,7 +319,7 @@ tell_step(td_trace_tape *self, const td_span *span) {
 
 static void
 tell_mark(td_trace_tape *self, const td_span *span) {
-  uint32_t on = td_trace_tape_thread(self, span->thread, span->begin_ns);
+  uint32_t on = tell_thread(self, span->thread, span->begin_ns);
   uint64_t at = td_trace_tape_at(self, span->begin_ns);
   uint32_t text = intern(self, on, at, span->name);
   TD_MAKE(self->maker, on, at, mark, .text = text);
@@ -229,7 +338,7 @@ open_cb(td_lane *lane, uint32_t thread, void *data) {
   td_frame *around = lane->n > 1 ? &lane->frames[lane->n - 2] : NULL;
   bool inside = around && around->span.kind == TD_SPAN_EVALUATION;
   if (inside) open_inside(self, around, top);
-  if (!is_point && !top->is_node) td_trace_pass_leave(self, lane);
+  if (!is_point && !top->is_node) leave_pass(self, lane);
   if (kind == TD_SPAN_STEP) tell_step(self, &top->span);
   if (kind == TD_SPAN_ANNOTATION) tell_mark(self, &top->span);
   make_node(self, lane);
@@ -239,7 +348,7 @@ static void
 close_evaluation(td_trace_tape *self, td_frame *frame) {
   uint32_t on = self->threads[frame->span.thread].id;
   uint64_t at = td_trace_tape_at(self, frame->span.end_ns);
-  td_trace_pass_end(self, &frame->inner);
+  end_pass(self, &frame->inner);
   end_nameless_hook(self, frame);
   if (!frame->node_seen)
     TD_MAKE(self->maker, on, at, node_skip, .node = frame->node, .graph_task = frame->graph_task,
@@ -255,7 +364,7 @@ close_cb(td_lane *lane, uint32_t thread, void *data) {
   td_frame *around = lane->n > 1 ? &lane->frames[lane->n - 2] : NULL;
   assert(around || !(top->is_node || top->is_hook)); /* they are inside an evaluation */
   if ((top->is_node || top->is_hook) && around->inner.graph_task != TD_NONE)
-    td_trace_pass_end(self, &around->inner);
+    end_pass(self, &around->inner);
   if (top->span.kind == TD_SPAN_EVALUATION)
     close_evaluation(self, top);
   else if (top->is_node)
@@ -287,7 +396,7 @@ void
 td_trace_tape_end(td_trace_tape *tape) {
   td_nesting_end(&tape->nesting);
   for (uint32_t i = 0; i < tape->nesting.n_lanes; i++)
-    td_trace_pass_end(tape, &tape->passes[i]);
+    end_pass(tape, &tape->passes[i]);
 }
 
 void

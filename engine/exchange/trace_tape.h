@@ -60,21 +60,5 @@ void td_trace_tape_add(td_trace_tape *tape, const td_span *span);
 void td_trace_tape_end(td_trace_tape *tape);
 void td_trace_tape_fini(td_trace_tape *tape);
 
-/* For the parts of this module: */
-
 /* td_trace_tape_at returns a time of the trace as one of the tape. */
 uint64_t td_trace_tape_at(const td_trace_tape *tape, int64_t ns);
-
-/* td_trace_tape_thread returns a thread's number on the tape, where it appears at that time. */
-uint32_t td_trace_tape_thread(td_trace_tape *tape, uint32_t thread, int64_t ns);
-
-/* td_trace_tape_node returns the node of the evaluation on top of the lane. If no forward operator
- * made the node before, it is new at that time. known is NULL for a node without a number. */
-uint32_t td_trace_tape_node(td_trace_tape *tape, td_lane *lane, td_trace_node *known, int64_t ns);
-
-/* td_trace_pass_enter puts the evaluation on top of the lane into its pass, which may end another
- * one and begin one. td_trace_pass_leave ends the pass that a span on top of the lane shows to be
- * over, if it does; td_trace_pass_end any open pass. */
-td_open_pass *td_trace_pass_enter(td_trace_tape *tape, td_lane *lane, td_trace_node *known);
-void td_trace_pass_leave(td_trace_tape *tape, td_lane *lane);
-void td_trace_pass_end(td_trace_tape *tape, td_open_pass *pass);

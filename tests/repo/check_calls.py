@@ -36,7 +36,6 @@ ARROWS = {(unit, folder) for folder, units in {
 CIRCLES = [circle.split() for circle in (
     """app/bench/cuts app/bench/drags app/bench/events app/bench/figure app/bench/frames app/bench/graphs app/bench/keeping
        app/bench/layouts app/bench/models app/bench/nodes app/bench/numbers app/bench/recording app/bench/tapes""",
-    """engine/exchange/trace_passes engine/exchange/trace_tape""",
     """engine/probe/attach engine/probe/hooks engine/probe/level engine/probe/orders engine/probe/shortage""",
     """engine/profile/model/modeller engine/profile/model/modeller_waits""",
     """engine/replay/apply engine/replay/apply_pass engine/replay/apply_thread engine/replay/pools engine/replay/queue_heap
