@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The inside of td_timeline: lanes with rows of spans. Filled by timeline_collect.c, placed and
- * drawn by timeline_picture.c and timeline_lanes.c. Private to ui/draw; ui/page reads it. */
+ * The inside of td_timeline: lanes with rows of spans. Filled by timeline_collect.c, placed by
+ * timeline_places.c, drawn by timeline_picture.c and timeline_lanes.c. Private to ui/draw; ui/page
+ * reads it. */
 #pragma once
 
 #include "engine/base/number_map.h"
@@ -116,13 +117,24 @@ typedef struct td_timeline_drawing {
   td_label_cache *labels;
 } td_timeline_drawing;
 
-/* Lanes whose contents are collected. td_lanes_obtain returns a lane, and makes those up to it. */
+/* Lanes whose contents are collected. td_lanes_obtain returns a lane, and makes those up to it. A
+ * thread's or queue's lane has its id as its number. */
 typedef struct td_lanes {
   td_lane *lanes; /* (owned) */
   size_t n, capacity;
 } td_lanes;
 
-td_lane *td_lanes_obtain(td_lanes *lanes, size_t i);
+/* td_lanes_make is the slow path of td_lanes_obtain. */
+void td_lanes_make(td_lanes *lanes, size_t n);
+
+static inline td_lane *
+td_lanes_obtain(td_lanes *lanes, size_t i) {
+  if (lanes->n <= i) td_lanes_make(lanes, i + 1);
+  return &lanes->lanes[i];
+}
+
+void td_lanes_fini(td_lanes *lanes);
+void td_lane_fini(td_lane *lane);
 
 /* What streams did so far (timeline_streams.c). A stream gets a lane when an event names it first.
  * td_stream_collector_take adds a kernel to the lane of its stream, and a link between two streams

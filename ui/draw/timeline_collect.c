@@ -82,16 +82,6 @@ add_lanes(td_timeline *timeline) {
   }
 }
 
-/* Each lane of a thread or queue has its id as its number. */
-td_lane *
-td_lanes_obtain(td_lanes *self, size_t i) {
-  while (self->n <= i) {
-    TD_GROW(self->lanes, self->n, self->capacity);
-    self->lanes[self->n++] = (td_lane){0};
-  }
-  return &self->lanes[i];
-}
-
 static uint32_t
 item_of(td_timeline_collector *self, const td_open_span *span) {
   if (span->kind != TD_SPAN_CALLBACK && span->kind != TD_SPAN_COLLECTIVE) return span->item;
@@ -341,30 +331,12 @@ flags_fini(td_flags *flags) {
   free(flags->flags);
 }
 
-static void
-lane_fini(td_lane *lane) {
-  for (size_t r = 0; r < lane->n_rows; r++)
-    td_spans_fini(&lane->rows[r]);
-  td_spans_fini(&lane->activity);
-  free(lane->rows);
-  free(lane->samples);
-  free(lane->title);
-  free(lane->note);
-}
-
-static void
-lanes_fini(td_lanes *lanes) {
-  for (size_t i = 0; i < lanes->n; i++)
-    lane_fini(&lanes->lanes[i]);
-  free(lanes->lanes);
-}
-
 void
 td_timeline_collector_free(td_timeline_collector *self) {
   if (!self) return;
-  lanes_fini(&self->threads);
-  lanes_fini(&self->queues);
-  lanes_fini(&self->streams.lanes);
+  td_lanes_fini(&self->threads);
+  td_lanes_fini(&self->queues);
+  td_lanes_fini(&self->streams.lanes);
   td_number_map_fini(&self->streams.numbers);
   free(self->streams.recorded);
   td_span_stacks_fini(&self->on_threads);
@@ -378,7 +350,7 @@ td_timeline_free(td_timeline *timeline) {
   if (!timeline) return;
   td_number_map_fini(&timeline->stream_lanes);
   for (size_t i = 0; i < timeline->n_lanes; i++)
-    lane_fini(&timeline->lanes[i]);
+    td_lane_fini(&timeline->lanes[i]);
   flags_fini(&timeline->marks);
   flags_fini(&timeline->steps);
   flags_fini(&timeline->anomalies);
