@@ -45,7 +45,6 @@ CIRCLES = [circle.split() for circle in (
        engine/torch/ops/pointwise/compare engine/torch/ops/pointwise/polar engine/torch/ops/pointwise/special
        engine/torch/ops/pointwise/unary_ops engine/torch/ops/pointwise/where engine/torch/ops/reduction/reduce
        engine/torch/ops/shape/complex_view engine/torch/ops/shape/copy engine/torch/ops/shape/slice engine/torch/ops/shape/view""",
-    """ui/geometry/blocks ui/geometry/coordinates""",
 )]
 
 

@@ -21,13 +21,6 @@ typedef struct spreader {
   float *offsets; /* [widest] from the first of the level, standing close */
 } spreader;
 
-float
-td_levels_gap(const td_levels *levels, uint32_t left, uint32_t right) {
-  bool real = left < levels->graph->n_nodes && right < levels->graph->n_nodes;
-  float gap = real ? levels->options->gap_x : levels->options->gap_edge;
-  return levels->right[left] + gap + levels->left[right];
-}
-
 static double
 weight_of(const td_levels *levels, uint32_t from, uint32_t to) {
   uint32_t n = levels->graph->n_nodes;
@@ -109,5 +102,4 @@ td_levels_spread(td_levels *levels) {
   }
   free(self.pools);
   free(self.offsets);
-  td_levels_straighten(levels);
 }

@@ -107,6 +107,7 @@ td_layout_new(const td_layout_graph *graph, const td_layout_options *options) {
   td_levels_sort(&levels);
   td_levels_measure(&levels);
   td_levels_spread(&levels);
+  td_levels_straighten(&levels);
   td_levels_fold(&levels);
   layout->n_layers = levels.n_levels;
   layout->n_columns = levels.n_columns;

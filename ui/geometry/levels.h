@@ -55,6 +55,14 @@ td_level_size(const td_levels *levels, uint32_t level) {
   return levels->level_first[level + 1] - levels->level_first[level];
 }
 
+/* td_levels_gap returns the least distance between the middles of two neighbours in a level. */
+static inline float
+td_levels_gap(const td_levels *levels, uint32_t left, uint32_t right) {
+  bool real = left < levels->graph->n_nodes && right < levels->graph->n_nodes;
+  float gap = real ? levels->options->gap_x : levels->options->gap_edge;
+  return levels->right[left] + gap + levels->left[right];
+}
+
 /* A vertex with more segments on one side is a hub there. They are led along one line: a bundle. */
 #define TD_HUB_SEGMENTS 12
 
@@ -81,9 +89,6 @@ void td_levels_measure(td_levels *levels);     /* ports.c: left, right, above, p
 void td_levels_spread(td_levels *levels);      /* coordinates.c: x */
 void td_levels_straighten(td_levels *levels);  /* blocks.c: chains exactly straight */
 void td_levels_fold(td_levels *levels);        /* columns.c: columns, tops and bottoms; moves x */
-
-/* td_levels_gap returns the least distance between the middles of two neighbours in a level. */
-float td_levels_gap(const td_levels *levels, uint32_t left, uint32_t right);
 
 /* td_levels_place_ports (ports.c) places ports beside their hosts; td_levels_route (routes.c)
  * writes the points of all edges. Both after the nodes' places are in layout. */
