@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/bench/figure.h"
 
-#include "engine/base/alloc.h"
 #include "engine/base/clock.h"
 
-#include <math.h>
+#include <stdlib.h>
 #include <time.h>
-
-static const td_figure figures[] = {
-#define TD_FIGURE(name, what, unit, floor, judged_by, must, aim)                                   \
-  {#name, what, unit, floor, judged_by, must, aim, td_bench_##name},
-#include "app/bench/figures.def"
-#undef TD_FIGURE
-};
-
-const td_figure *
-td_bench_figures(unsigned *n) {
-  *n = TD_N_ELEMENTS(figures);
-  return figures;
-}
 
 static bool is_small;
 

@@ -50,9 +50,6 @@ bool td_bench_is_small(void);
 /* td_bench_size returns how much work a figure wants: n, or `small` if figures are small. */
 uint32_t td_bench_size(uint32_t n, uint32_t small);
 
-/* td_bench_figures returns the table and its length. */
-const td_figure *td_bench_figures(unsigned *n);
-
 /* td_bench_now returns monotonic seconds, td_bench_processor_now those of this thread's processor
  * time. */
 double td_bench_now(void);

@@ -9,6 +9,13 @@
 
 #include <math.h>
 
+static const td_figure figures[] = {
+#define TD_FIGURE(name, what, unit, floor, judged_by, must, aim)                                   \
+  {#name, what, unit, floor, judged_by, must, aim, td_bench_##name},
+#include "app/bench/figures.def"
+#undef TD_FIGURE
+};
+
 /* The distance of a figure from its bounds, in the terms of the bounds. */
 static double
 judged_value(const td_figure *figure, const td_measured *measured) {
@@ -203,9 +210,7 @@ torch_cb(const char *option, const char *value, void *data, GError **error) {
 
 static void
 measure_figures(td_json *json, char **only) {
-  unsigned n;
-  const td_figure *figures = td_bench_figures(&n);
-  for (unsigned i = 0; i < n; i++) {
+  for (unsigned i = 0; i < G_N_ELEMENTS(figures); i++) {
     if (!is_wanted(&figures[i], only, torch_wanted)) continue;
     td_measured measured = {0};
     figures[i].measure(&measured);
@@ -237,15 +242,14 @@ measure_scales(td_json *json, char **only) {
 
 static bool
 is_figure(const char *name, bool scaled) {
-  unsigned n;
   if (scaled) {
+    unsigned n;
     const td_scale *scales = td_bench_scales(&n);
     for (unsigned i = 0; i < n; i++)
       if (g_str_equal(scales[i].name, name)) return true;
     return false;
   }
-  const td_figure *figures = td_bench_figures(&n);
-  for (unsigned i = 0; i < n; i++)
+  for (unsigned i = 0; i < G_N_ELEMENTS(figures); i++)
     if (g_str_equal(figures[i].name, name)) return true;
   return false;
 }
