@@ -45,8 +45,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-uint32_t td_probe_session, td_probe_watching;
-
 /* Quick to make for a new thread, and room for what a pass of ten thousand nodes says. */
 #define RING_BYTES (4 << 20)
 
@@ -287,9 +285,11 @@ mark_cb(uint32_t marker) {
 
 static void
 start_scripts(void) {
+  static const td_hooks_listener listener = {td_probe_begin, td_probe_pass_begin,
+                                             td_probe_pass_end};
   char *trouble = NULL;
   if (probe.level.number == 2)
-    trouble = td_hooks_start((uint64_t(*)(void))td_program_find_in_torch(SEQUENCE_NR));
+    trouble = td_hooks_start((uint64_t(*)(void))td_program_find_in_torch(SEQUENCE_NR), &listener);
   if (trouble) stop_wanting(trouble);
   free(trouble);
   td_markers_start(mark_cb);
@@ -332,7 +332,7 @@ start_recorder(void) {
     probe.level.observer->begin();
     td_stacks_tell();
     __atomic_store_n(&td_probe_session, td_emit_session(), __ATOMIC_RELEASE);
-    td_orders_open_gate(probe.recorder);
+    td_orders_open_gate(probe.recorder, td_probe_flush);
     td_orders_report_tape(path, probe.level.number);
     td_orders_start_keeping(probe.recorder);
   }

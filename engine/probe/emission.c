@@ -12,6 +12,8 @@
 
 #include <stdlib.h>
 
+uint32_t td_probe_session, td_probe_watching;
+
 void
 td_probe_guard(pthread_mutex_t *mutex, td_fork_rank rank) {
   td_fork_guard(mutex, rank);

@@ -20,6 +20,7 @@
 
 static const td_python *python;
 static uint64_t (*next_sequence_nr)(void);
+static const td_hooks_listener *listener;
 static void *names; /* (owned) of hooks.py */
 
 static long long
@@ -122,7 +123,7 @@ tell_input(void *self, void *const *arguments, td_python_size n) {
 /* recording(): the number of the recording, begun if it is wanted; 0 for none. */
 static void *
 recording(void *self, void *const *arguments, td_python_size n) {
-  td_probe_begin();
+  listener->begin();
   return from_id(td_probe_is_on());
 }
 
@@ -304,7 +305,7 @@ static void *
 run_backward(void *self, void *arguments, void *keywords) {
   bool is_first = n_calls == 0, is_outermost = is_first && !is_engine_thread();
   td_pass_ticket ticket = {0};
-  if (is_outermost) ticket = td_probe_pass_begin();
+  if (is_outermost) ticket = listener->pass_begin();
   if (is_first) is_recorded = is_outermost ? ticket.recorded : td_probe_is_on() != 0;
   n_calls++;
   void *result = is_recorded
@@ -312,7 +313,7 @@ run_backward(void *self, void *arguments, void *keywords) {
                      : python->PyObject_Call(python->PyDict_GetItemString(names, "original"),
                                              arguments, keywords);
   n_calls--;
-  if (is_outermost) td_probe_pass_end(ticket);
+  if (is_outermost) listener->pass_end(ticket);
   return result;
 }
 
@@ -440,11 +441,12 @@ read_what_it_found(void) {
 }
 
 char *
-td_hooks_start(uint64_t (*sequence_nr)(void)) {
+td_hooks_start(uint64_t (*sequence_nr)(void), const td_hooks_listener *recording) {
   char *trouble = NULL;
   python = td_python_find();
   if (!python) return td_dup_string("there is no Python in this program to hook");
   next_sequence_nr = sequence_nr;
+  listener = recording;
   int state = python->PyGILState_Ensure();
   names = td_python_run(python, td_python_hooks, "<tapedeck hooks.py>", methods, &trouble);
   if (names) read_what_it_found();

@@ -11,7 +11,14 @@
 /* td_hooks_observer returns what stands in for an observer. */
 const td_observer *td_hooks_observer(void);
 
-/* td_hooks_start runs hooks.py in the target. `sequence_nr` is at::sequence_number::peek, or NULL.
- * Returns NULL, or in words why nothing can be hooked (the caller frees). Any thread that holds no
- * lock but perhaps the GIL, which it takes. */
-char *td_hooks_start(uint64_t (*sequence_nr)(void));
+/* What hears of calls of backward: td_probe_begin, td_probe_pass_begin and td_probe_pass_end. */
+typedef struct td_hooks_listener {
+  void (*begin)(void);
+  td_pass_ticket (*pass_begin)(void);
+  void (*pass_end)(td_pass_ticket ticket);
+} td_hooks_listener;
+
+/* td_hooks_start runs hooks.py in the target. `sequence_nr` is at::sequence_number::peek, or NULL;
+ * `listener` (borrowed) stays. Returns NULL, or in words why nothing can be hooked (the caller
+ * frees). Any thread that holds no lock but perhaps the GIL, which it takes. */
+char *td_hooks_start(uint64_t (*sequence_nr)(void), const td_hooks_listener *listener);

@@ -35,6 +35,7 @@ static struct {
   td_link *link;                 /* (owned) or NULL: no hub, or it is gone */
   td_line answer;                /* the hub's `record` */
   char *tape;                    /* (owned) path, %p for the pid */
+  void (*flush)(void);           /* writes what the rings have */
   char limit[TD_KEEP_WORDS_MAX]; /* that the program wants to be kept, or empty */
 } orders;
 
@@ -217,13 +218,14 @@ flush_cb(void *recorder) {
 /* On the listener's thread. */
 static bool
 hear(const td_line *command) {
-  return td_where_answer(command, orders.link, td_probe_flush, td_whereabouts_add);
+  return td_where_answer(command, orders.link, orders.flush, td_whereabouts_add);
 }
 
 void
-td_orders_open_gate(td_recorder *recorder) {
+td_orders_open_gate(td_recorder *recorder, void (*flush)(void)) {
   td_error error = {0};
   if (!orders.link) return;
+  orders.flush = flush;
   td_gate_hear(hear);
   if (!td_line_flag(&orders.answer, "live"))
     td_where_listen(orders.link, hear);

@@ -46,10 +46,11 @@ bool td_orders_start_keeping(td_recorder *recorder);
 void td_orders_ask_for_dump(td_recorder *recorder);
 
 /* td_orders_open_gate lets the hub stop the program if it wants to, and ask where its threads are.
+ * The listening thread calls `flush` before it answers.
  * td_orders_report_tape: the tape has begun. Call it second: somebody who hears of a tape may
  * interrupt the program at once, and only an open gate lets its threads go then.
  * td_orders_report_over: the process ends, and the link with it; `problem` says why its tape is not
  * whole, or is NULL. */
-void td_orders_open_gate(td_recorder *recorder);
+void td_orders_open_gate(td_recorder *recorder, void (*flush)(void));
 void td_orders_report_tape(const char *path, int level);
 void td_orders_report_over(int status, const char *problem);

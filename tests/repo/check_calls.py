@@ -34,7 +34,6 @@ ARROWS = {(unit, folder) for folder, units in {
 }.items() for unit in units.split()}
 # Tables that name what calls their helpers (bench, replay), and files that were cut for length.
 CIRCLES = [circle.split() for circle in (
-    """engine/probe/attach engine/probe/hooks engine/probe/level engine/probe/orders engine/probe/shortage""",
     """engine/profile/model/modeller engine/profile/model/modeller_waits""",
     """engine/replay/apply engine/replay/apply_pass engine/replay/apply_thread engine/replay/pools engine/replay/queue_heap
        engine/replay/world""",
