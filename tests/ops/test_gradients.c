@@ -8,6 +8,7 @@
 #include "engine/torch/device/device.h"
 #include "engine/torch/graph/grad_fn.h"
 #include "engine/torch/graph/variable.h"
+#include "engine/torch/ops/base/scalar.h"
 #include "engine/torch/ops/pointwise/pointwise.h"
 #include "engine/torch/ops/shape/shape.h"
 #include "engine/torch/tensor/factories.h"

@@ -32,16 +32,14 @@ ARROWS = {(unit, folder) for folder, units in {
     "engine/replay": """
         ui/widgets/graph/node_search ui/widgets/timeline/queues_canvas ui/widgets/view/tape_view""",
 }.items() for unit in units.split()}
-# Tables that name what calls their helpers (bench, replay), and files that were cut for length.
+# The derivative of an operation is made of operations. So formulas go back up, but through these two units alone: their own
+# calls of operations do not count as a circle.
+FORMULAS = {"engine/torch/ops/base/calc", "engine/torch/ops/base/gradient_sum"}
+# Tables that name what calls their helpers (replay), and files that were cut for length.
 CIRCLES = [circle.split() for circle in (
     """engine/profile/model/modeller engine/profile/model/modeller_waits""",
     """engine/replay/apply engine/replay/apply_pass engine/replay/apply_thread engine/replay/pools engine/replay/queue_heap
        engine/replay/world""",
-    """engine/torch/ops/base/calc engine/torch/ops/base/gradient_sum engine/torch/ops/base/number engine/torch/ops/base/op
-       engine/torch/ops/base/plan engine/torch/ops/pointwise/activation_ops engine/torch/ops/pointwise/binary_ops
-       engine/torch/ops/pointwise/compare engine/torch/ops/pointwise/polar engine/torch/ops/pointwise/special
-       engine/torch/ops/pointwise/unary_ops engine/torch/ops/pointwise/where engine/torch/ops/reduction/reduce
-       engine/torch/ops/shape/complex_view engine/torch/ops/shape/copy engine/torch/ops/shape/slice engine/torch/ops/shape/view""",
 )]
 
 
@@ -65,7 +63,7 @@ def symbols_of(paths):
     for line in subprocess.check_output(["nm", "-A", "--no-sort", *map(str, paths)], text=True).splitlines():
         place, _, rest = line.partition(":")
         kind, name = rest.split()[-2:]
-        if not name.startswith("td_"):
+        if not name.startswith(("td_", "tdpy_")):
             continue  # of the C library, which the probe intercepts
         if kind in "TDBRVWC":
             defined[place].add(name)
@@ -105,7 +103,7 @@ def calls_into(calls, unit, folder):
 def circles_of(calls):
     uses = collections.defaultdict(set)
     for unit, other in calls:
-        if layer_of(unit + ".c") == layer_of(other + ".c"):
+        if layer_of(unit + ".c") == layer_of(other + ".c") and unit not in FORMULAS:
             uses[unit].add(other)
             uses.setdefault(other, set())
     return circles_in(uses)

@@ -6,7 +6,7 @@
 #include "engine/torch/binding/types.h"
 #include "engine/torch/graph/grad_fn.h"
 #include "engine/torch/graph/variable.h"
-#include "engine/torch/ops/pointwise/pointwise.h"
+#include "engine/torch/ops/base/scalar.h"
 #include "engine/torch/tensor/factories.h"
 
 #include <complex.h>

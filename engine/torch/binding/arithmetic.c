@@ -10,6 +10,7 @@
 
 #include "engine/torch/graph/semantics.h"
 #include "engine/torch/graph/variable.h"
+#include "engine/torch/ops/base/scalar.h"
 #include "engine/torch/ops/linalg/linalg.h"
 #include "engine/torch/ops/pointwise/compare.h"
 #include "engine/torch/ops/pointwise/complex.h"

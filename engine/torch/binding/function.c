@@ -28,7 +28,7 @@ new_ctx(PyObject *type, PyObject *args) {
   PyObject *object = ctx_type ? PyObject_CallNoArgs(ctx_type) : NULL;
   Py_XDECREF(ctx_type);
   if (!object) return NULL;
-  assert(PyObject_TypeCheck(object, &tdpy_function_base_type));
+  assert(Py_TYPE(object)->tp_basicsize >= (Py_ssize_t)sizeof(tdpy_function_ctx));
   tdpy_function_ctx *ctx = (tdpy_function_ctx *)object;
   ctx->needs_input_grad = PyTuple_New(n);
   for (Py_ssize_t i = 0; ctx->needs_input_grad && i < n; i++) {

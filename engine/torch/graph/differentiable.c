@@ -23,6 +23,11 @@ copy_without_history(td_tensor *tensor, td_tensor *source, td_error *error) {
 }
 
 static td_status
+real_without_history(td_tensor *tensor, td_tensor **out, td_error *error) {
+  return td_kernel_cast(tensor, td_dtype_real(tensor->dtype), out, error);
+}
+
+static td_status
 to_without_history(td_tensor *tensor, td_dtype dtype, td_device device, td_tensor **out,
                    td_error *error) {
   td_tensor *cast;
@@ -36,6 +41,7 @@ to_without_history(td_tensor *tensor, td_dtype dtype, td_device device, td_tenso
 static td_differentiable operations = {.add = add_without_history,
                                        .clone = clone_without_history,
                                        .copy_into = copy_without_history,
+                                       .real = real_without_history,
                                        .sum_to = td_kernel_sum_to,
                                        .to = to_without_history};
 

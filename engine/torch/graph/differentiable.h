@@ -14,6 +14,8 @@ typedef struct td_differentiable {
   td_status (*add)(td_tensor *a, td_tensor *b, td_tensor **out, td_error *error);
   td_status (*clone)(td_tensor *tensor, td_tensor **out, td_error *error);
   td_status (*copy_into)(td_tensor *tensor, td_tensor *source, td_error *error);
+  /* real takes the real part; of real numbers, all. */
+  td_status (*real)(td_tensor *tensor, td_tensor **out, td_error *error);
   /* sum_to sums down to the sizes that were broadcast; to is a cast and a move. */
   td_status (*sum_to)(td_tensor *tensor, int n_dims, const int64_t *sizes, td_tensor **out,
                       td_error *error);

@@ -6,6 +6,7 @@
 #include "engine/torch/graph/differentiable.h"
 
 #include "engine/torch/ops/base/gradient_sum.h"
+#include "engine/torch/ops/pointwise/complex.h"
 #include "engine/torch/ops/pointwise/pointwise.h"
 #include "engine/torch/ops/shape/as_strided.h"
 #include "engine/torch/ops/shape/copy_slices.h"
@@ -23,6 +24,7 @@ hand_down(void) {
   td_differentiable_set((td_differentiable){.add = add,
                                             .clone = td_op_clone,
                                             .copy_into = td_op_copy_into,
+                                            .real = td_op_real,
                                             .sum_to = td_op_sum_to,
                                             .to = td_op_to,
                                             .as_strided = td_as_strided_node,

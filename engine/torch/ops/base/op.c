@@ -2,8 +2,8 @@
 #include "engine/torch/ops/base/op.h"
 
 #include "engine/torch/device/device.h"
+#include "engine/torch/graph/differentiable.h"
 #include "engine/torch/graph/semantics.h"
-#include "engine/torch/ops/pointwise/complex.h"
 #include "engine/torch/pass/exec_info.h"
 
 /* As PyTorch, which unpacks all before it computes: so much for which of several is told. */
@@ -30,7 +30,7 @@ match_operand(const td_node *node, uint32_t i, td_tensor **gradient, td_error *e
   if (!is_mixed) return TD_OK;
   TD_LOCAL(whole);
   whole = TD_TAKE(*gradient);
-  return td_op_real(whole, gradient, error);
+  return td_differentiable_get()->real(whole, gradient, error);
 }
 
 td_status

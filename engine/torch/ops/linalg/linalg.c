@@ -6,6 +6,7 @@
 #include "engine/torch/graph/semantics.h"
 #include "engine/torch/ops/base/gradient_sum.h"
 #include "engine/torch/ops/base/op.h"
+#include "engine/torch/ops/base/scalar.h"
 #include "engine/torch/ops/base/widen.h"
 #include "engine/torch/ops/linalg/gemm.h"
 #include "engine/torch/ops/pointwise/pointwise.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/torch/ops/base/op.h"
+#include "engine/torch/ops/base/scalar.h"
 #include "engine/torch/ops/base/widen.h"
 #include "engine/torch/ops/nn/normalization.h"
 #include "engine/torch/ops/nn/normalize.h"

@@ -3,6 +3,7 @@
 
 #include "engine/torch/ops/base/gradient_sum.h"
 #include "engine/torch/ops/base/op.h"
+#include "engine/torch/ops/base/scalar.h"
 #include "engine/torch/ops/pointwise/pointwise.h"
 #include "engine/torch/ops/reduction/reductions.h"
 

@@ -2,6 +2,7 @@
 #include "engine/torch/ops/pointwise/logic.h"
 
 #include "engine/torch/ops/base/op.h"
+#include "engine/torch/ops/base/scalar.h"
 #include "engine/torch/ops/base/widen.h"
 #include "engine/torch/ops/pointwise/compare.h"
 #include "engine/torch/ops/pointwise/pointwise.h"

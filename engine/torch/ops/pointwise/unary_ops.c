@@ -92,11 +92,9 @@ typedef struct unary_row {
 /* Negation is the one function that takes sparse tensors: -1 times them. */
 static td_status
 negated(td_tensor *self, td_tensor **out, td_error *error) {
-  TD_LOCAL(plain);
-  TD_LOCAL(minus);
-  plain = td_tensor_detach(self);
-  minus = td_op_scalar(self, -1, true);
-  return td_op_mul(plain, minus, out, error);
+  td_calc calc = {.error = error}, *c = &calc;
+  td_tensor *minus = td_calc_keep(c, td_op_scalar(self, -1, true));
+  return td_calc_end(c, MUL(td_calc_bare(c, self), minus), out);
 }
 
 static td_status

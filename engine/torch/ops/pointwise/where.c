@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/torch/ops/base/op.h"
+#include "engine/torch/ops/base/scalar.h"
 #include "engine/torch/ops/pointwise/pointwise.h"
 
 /* c = m ? a : b:  da = m ? dc : 0,  db = m ? 0 : dc */
