@@ -3,8 +3,8 @@
 allows, and inside a layer units call each other one way only. Who calls whom is read off the objects of a build, with nm: a
 function of another unit is an undefined symbol. Data counts too.
 
-ARROWS and CIRCLES are what is left of what the tables forbid. The test fails for a new one. It prints those that are no longer
-there: take them off."""
+CIRCLES is what is left of units that call each other. The test fails for a new one. It prints those that are no longer there:
+take them off."""
 import collections
 import json
 import os
@@ -16,22 +16,6 @@ import sys
 from check_layers import MAY_INCLUDE, circles_in, layer_of
 
 SKIPPED = 77
-# A widget asks the engine where a model should answer it.
-ARROWS = {(unit, folder) for folder, units in {
-    "engine/base": """
-        ui/widgets/base/canvas ui/widgets/graph/graph_canvas ui/widgets/graph/graph_pointing ui/widgets/graph/node_search
-        ui/widgets/panes/analysis_pane ui/widgets/panes/stops_pane ui/widgets/view/tape_view""",
-    "engine/control": """
-        ui/widgets/panes/stops_pane""",
-    "engine/events": """
-        ui/widgets/view/level_badge""",
-    "engine/profile/quiz": """
-        ui/widgets/panes/answer_list""",
-    "engine/profile/report": """
-        ui/widgets/graph/graph_pointing ui/widgets/panes/overlay_list ui/widgets/timeline/life_bar""",
-    "engine/replay": """
-        ui/widgets/graph/node_search ui/widgets/timeline/queues_canvas ui/widgets/view/tape_view""",
-}.items() for unit in units.split()}
 # The derivative of an operation is made of operations. So formulas go back up, but through these two units alone: their own
 # calls of operations do not count as a circle.
 FORMULAS = {"engine/torch/ops/base/calc", "engine/torch/ops/base/gradient_sum"}
@@ -126,14 +110,13 @@ def main():
     assert objects, "no objects: the build is not made"
     calls = calls_of(objects, symbols_of(objects))
     circles = circles_of(calls)
-    found = set(forbidden(calls))
-    problems = [f"{unit}: {layer_of(unit + '.c')} may not call {folder} ({calls_into(calls, unit, folder)})" for unit, folder in sorted(found - ARROWS)]
+    problems = [f"{unit}: {layer_of(unit + '.c')} may not call {folder} ({calls_into(calls, unit, folder)})"
+                for unit, folder in sorted(set(forbidden(calls)))]
     problems += ["a new circle of units that call each other: " + " ".join(circle) for circle in circles
                  if not any(set(circle) <= set(known) for known in CIRCLES)]
-    gone = [f"{unit} to {folder}" for unit, folder in sorted(ARROWS - found)] + [" ".join(known) for known in CIRCLES
-                                                                                      if not any(set(circle) <= set(known) for circle in circles)]
+    gone = [" ".join(known) for known in CIRCLES if not any(set(circle) <= set(known) for circle in circles)]
     print("".join(f"no longer there: {line}\n" for line in gone), end="")  # not a fault: a build may be without GTK
-    print("\n".join(problems) or f"{len(calls)} arrows between units, {len(found)} of them and {len(circles)} circles are left to remove")
+    print("\n".join(problems) or f"{len(calls)} arrows between units, and {len(circles)} circles are left to remove")
     return 1 if problems else 0
 
 

@@ -476,6 +476,13 @@ td_document_get_graph_task(TdDocument *self) {
 }
 
 uint32_t
+td_document_get_root(TdDocument *self) {
+  const td_catalog_graph_task *pass =
+      td_catalog_graph_task_find(td_document_get_catalog(self), self->scene_task);
+  return pass ? pass->root : TD_NONE;
+}
+
+uint32_t
 td_document_graph_task_at(TdDocument *self, uint64_t position) {
   return td_pass_at(td_document_get_catalog(self), td_replay_end(self->replay), self->process,
                     position);

@@ -74,6 +74,9 @@ void td_document_set_refusal(TdDocument *self, uint64_t position, const char *wh
 td_graph_scene *td_document_get_scene(TdDocument *self);
 uint32_t td_document_get_graph_task(TdDocument *self);
 
+/* td_document_get_root returns the node with which that graph task begins, or TD_NONE. */
+uint32_t td_document_get_root(TdDocument *self);
+
 /* td_document_show_graph_task makes a graph task's picture the scene, building it in a worker if
  * needed. */
 void td_document_show_graph_task(TdDocument *self, uint32_t graph_task);

@@ -88,8 +88,8 @@ make(TdDocument *self, Cache *cache, const td_catalog_graph_task *facts) {
   td_worker_start(task, worker);
 }
 
-const td_pass_lives *
-td_document_want_lives(TdDocument *self) {
+static const td_pass_lives *
+want_lives(TdDocument *self) {
   Cache *cache = cache_of(self);
   uint32_t graph_task = td_document_get_graph_task(self);
   if (cache->lives && cache->lives->graph_task == graph_task) return cache->lives;
@@ -97,6 +97,21 @@ td_document_want_lives(TdDocument *self) {
       td_catalog_graph_task_find(td_document_get_catalog(self), graph_task);
   if (cache->made == TD_NONE && cache->failed != graph_task && facts) make(self, cache, facts);
   return NULL;
+}
+
+gboolean
+td_document_want_life(TdDocument *self, uint32_t node, TdNodeLife *life) {
+  const td_pass_lives *lives = want_lives(self);
+  const td_life *found = lives ? td_pass_lives_find(lives, node) : NULL;
+  *life = (TdNodeLife){0};
+  if (!found) return FALSE;
+  for (int part = 0; part < TD_N_LIFE_PARTS; part++) {
+    life->is_known[part] = lives->is_known[part];
+    life->parts[part] = lives->is_known[part] ? found->parts[part] : 0;
+    life->sum += life->parts[part];
+  }
+  life->were_observed = lives->known == TD_knowledge_observed;
+  return TRUE;
 }
 
 gboolean

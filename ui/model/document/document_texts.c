@@ -4,6 +4,7 @@
 #include "engine/profile/why/why.h"
 #include "ui/geometry/format.h"
 #include "ui/model/document/document_part.h"
+#include "ui/model/document/passes.h"
 
 #include <glib/gi18n.h>
 
@@ -104,6 +105,31 @@ td_document_dup_edge_name(TdDocument *self, uint32_t edge) {
   return g_strdup_printf(_("Edge from %s to %s"), from, to);
 }
 
+char *
+td_document_dup_pass_text(TdDocument *self, uint32_t graph_task) {
+  uint32_t n;
+  const td_catalog *whole = td_document_get_whole(self);
+  uint32_t number = td_pass_number(whole, td_document_get_process(self), graph_task, &n);
+  uint32_t depth = td_catalog_depth(whole, graph_task);
+  g_autofree char *step = td_document_dup_step_text(self, graph_task);
+  g_autofree char *pass =
+      depth ? g_strdup_printf(_("Backward pass %u of %u · depth %u"), number, n, depth)
+            : g_strdup_printf(_("Backward pass %u of %u"), number, n);
+  return g_strconcat(pass, step, NULL);
+}
+
+GStrv
+td_document_dup_process_names(TdDocument *self) {
+  const td_catalog *catalog = td_document_get_catalog(self);
+  GStrv names = g_new0(char *, catalog->n_processes + 1);
+  for (uint32_t i = 0; i < catalog->n_processes; i++) {
+    char *name = td_catalog_process_label(catalog, i);
+    names[i] = g_strdup(name);
+    free(name);
+  }
+  return names;
+}
+
 static char *
 take_error_text(td_error *error) {
   char *text = g_strdup(td_error_text(error));
@@ -157,6 +183,16 @@ td_document_find_last_pop(TdDocument *self, uint32_t *queue) {
     *queue = i;
   }
   return last;
+}
+
+uint32_t
+td_document_find_running(TdDocument *self) {
+  const td_state *state = td_document_get_state(self);
+  uint32_t queue, node = td_document_find_last_pop(self, &queue) == UINT64_MAX
+                             ? TD_NONE
+                             : td_state_queue(state, queue)->last_node;
+  if (!td_catalog_has_node(td_document_get_catalog(self), node)) return TD_NONE;
+  return td_state_node(state, node)->state == TD_NODE_running ? node : TD_NONE;
 }
 
 /* Why a task was popped follows from what else was in the queue then. */

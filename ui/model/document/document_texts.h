@@ -31,9 +31,18 @@ char *td_document_dup_event_brief(TdDocument *self, uint64_t seq);
  * NULL. */
 char *td_document_dup_event_module(TdDocument *self, uint64_t seq);
 
+/* td_document_dup_pass_text names a graph task of the process shown: "Backward pass 3 of 9 · depth
+ * 1 · step 2". It leaves a depth of 0 away. td_document_dup_process_names returns what people call
+ * each process of the tape. */
+char *td_document_dup_pass_text(TdDocument *self, uint32_t graph_task);
+GStrv td_document_dup_process_names(TdDocument *self);
+
 /* td_document_find_last_pop returns the pop that happened last before the playhead in the process
  * shown, and writes its queue. UINT64_MAX if there was none. */
 uint64_t td_document_find_last_pop(TdDocument *self, uint32_t *queue);
+
+/* td_document_find_running returns the node of that pop, if it still runs, or TD_NONE. */
+uint32_t td_document_find_running(TdDocument *self);
 
 /* td_document_dup_wait_text says what a node waits for at the playhead; NULL if it waits for
  * nothing. td_document_dup_pop_text answers "why this one next?" for the pop of event `seq`. */

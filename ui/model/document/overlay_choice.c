@@ -141,6 +141,26 @@ td_overlay_choice_get_note(TdOverlayChoice *self) {
   return self->note;
 }
 
+char *
+td_overlay_choice_dup_sentence(TdOverlayChoice *self, uint32_t node) {
+  const td_overlay *overlay = self->overlay;
+  const td_overlay_value *value = overlay ? td_overlay_find(overlay, node) : NULL;
+  if (!value) return g_strdup("");
+  char *text = td_graph_scene_figure(overlay, value->value);
+  char *sentence = g_strdup_printf(_(" %s: %s."), _(td_overlay_label(overlay->kind)), text);
+  free(text);
+  return sentence;
+}
+
+GStrv
+td_overlay_choice_dup_titles(void) {
+  GStrv titles = g_new0(char *, TD_N_OVERLAYS + 2);
+  titles[0] = g_strdup(_("State"));
+  for (int i = 0; i < TD_N_OVERLAYS; i++)
+    titles[i + 1] = g_strdup(_(td_overlay_label((td_overlay_kind)i)));
+  return titles;
+}
+
 static void
 td_overlay_choice_get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec) {
   g_value_set_uint(value, TD_OVERLAY_CHOICE(object)->kind);

@@ -10,6 +10,10 @@
 #define TD_TYPE_OVERLAY_CHOICE (td_overlay_choice_get_type())
 G_DECLARE_FINAL_TYPE(TdOverlayChoice, td_overlay_choice, TD, OVERLAY_CHOICE, GObject)
 
+/* td_overlay_choice_dup_titles returns what people can choose, translated: the states first, then
+ * each kind in its order. The caller frees. */
+GStrv td_overlay_choice_dup_titles(void);
+
 /* td_overlay_choice_new returns one that shows states alone. Signal "changed": the overlay or its
  * note is another. Property "kind": a td_overlay_kind; TD_N_OVERLAYS for states. */
 TdOverlayChoice *td_overlay_choice_new(void);
@@ -26,3 +30,7 @@ gboolean td_overlay_choice_is_busy(TdOverlayChoice *self);
  * td_overlay_choice_get_note says why an overlay has no figures, or returns NULL. */
 const td_overlay *td_overlay_choice_get(TdOverlayChoice *self);
 const char *td_overlay_choice_get_note(TdOverlayChoice *self);
+
+/* td_overlay_choice_dup_sentence returns what the overlay has of a node, to follow another
+ * sentence: " Time: 3 ms.", or "". The caller frees. */
+char *td_overlay_choice_dup_sentence(TdOverlayChoice *self, uint32_t node);

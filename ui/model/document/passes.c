@@ -53,6 +53,16 @@ td_pass_number(const td_catalog *catalog, uint32_t process, uint32_t graph_task,
   return number;
 }
 
+uint32_t
+td_pass_outermost(const td_catalog *catalog, uint32_t graph_task) {
+  const td_catalog_graph_task *facts = td_catalog_graph_task_find(catalog, graph_task);
+  while (facts && facts->outer != TD_NONE) {
+    graph_task = facts->outer;
+    facts = td_catalog_graph_task_find(catalog, graph_task);
+  }
+  return graph_task;
+}
+
 static gint
 compare_begins(gconstpointer a, gconstpointer b) {
   const td_catalog_graph_task *left = *(const td_catalog_graph_task *const *)a;

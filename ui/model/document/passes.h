@@ -25,6 +25,10 @@ uint32_t td_pass_at(const td_catalog *catalog, uint64_t length, uint32_t process
 uint32_t td_pass_number(const td_catalog *catalog, uint32_t process, uint32_t graph_task,
                         uint32_t *n);
 
+/* td_pass_outermost returns the pass in no other one around a graph task, or the graph task itself.
+ */
+uint32_t td_pass_outermost(const td_catalog *catalog, uint32_t graph_task);
+
 /* td_pass_list returns the graph tasks of a process, in the order of their numbers, and writes how
  * many they are. The caller frees. */
 uint32_t *td_pass_list(const td_catalog *catalog, uint32_t process, uint32_t *n);

@@ -53,3 +53,10 @@ td_node_query_run(TdNodeQuery *self, uint32_t *nodes, uint32_t room) {
   }
   return n;
 }
+
+char *
+td_node_query_describe(TdDocument *document, uint32_t node) {
+  const td_catalog *catalog = td_document_get_catalog(document);
+  return td_node_words_describe(catalog, td_catalog_node_get(catalog, node),
+                                td_node_state_text_now(document, node));
+}

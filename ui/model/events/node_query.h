@@ -19,4 +19,8 @@ gboolean td_node_query_matches(TdNodeQuery *self, uint32_t node);
  * them. Returns how many there are. */
 uint32_t td_node_query_run(TdNodeQuery *self, uint32_t *nodes, uint32_t room);
 
+/* td_node_query_describe returns what people read of a node of the document: its name, label,
+ * module, line and state now. The caller frees. */
+char *td_node_query_describe(TdDocument *document, uint32_t node);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TdNodeQuery, td_node_query_free)

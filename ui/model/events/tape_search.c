@@ -3,12 +3,9 @@
 
 #include "engine/replay/catalog_collect.h"
 #include "ui/model/base/error.h"
-#include "ui/model/base/source_line.h"
 #include "ui/model/base/worker.h"
 #include "ui/model/document/document_part.h"
 #include "ui/model/facts/node_words.h"
-
-#include <glib/gi18n.h>
 
 struct TdTapeSearch {
   TdDocument *document; /* (owned) the part shown: its nodes are found there */
@@ -123,18 +120,6 @@ open_tape(TdTapeSearch *self, td_error *error) {
   return TRUE;
 }
 
-static char *
-describe(const td_catalog *catalog, const td_catalog_node *node) {
-  g_autofree char *line = td_source_line_dup_short(node->stack);
-  g_autofree char *module = td_catalog_module_label(catalog, node->id);
-  GString *text = g_string_new(NULL);
-  g_string_append_printf(text, "%s #%u", *node->name ? node->name : C_("name", "node"), node->id);
-  const char *const parts[] = {node->label, module, line};
-  for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
-    if (parts[i] && *parts[i]) g_string_append_printf(text, " · %s", parts[i]);
-  return g_string_free(text, FALSE);
-}
-
 /* A node that lives for long is of the part that made it, or of the first one that has it. */
 static gboolean
 is_of_part(TdTapeSearch *self, const td_catalog_node *node, const td_segment *segment) {
@@ -174,7 +159,7 @@ look_through(TdTapeSearch *self, const td_catalog *catalog, const td_segment *se
     *one = (TdFoundNode){.node = node->id,
                          .part = part + 1,
                          .position = MAX(node->created_seq, segment->first) + 1,
-                         .text = describe(catalog, node)};
+                         .text = td_node_words_describe(catalog, node, NULL)};
     g_ptr_array_add(found->nodes, one);
   }
   show_in_passes(catalog, found->nodes);

@@ -16,6 +16,16 @@ td_accessible_node(TdDocument *document, uint32_t node) {
 }
 
 char *
+td_accessible_node_whole(TdDocument *document, uint32_t node) {
+  g_autofree char *name = td_document_dup_node_words(document, node);
+  const td_catalog_node *facts = td_catalog_node_find(td_document_get_catalog(document), node);
+  if (!facts) return g_steal_pointer(&name);
+  g_autofree char *state = td_node_state_dup_now(document, node);
+  g_autofree char *number = td_node_dup_sequence(facts->sequence_nr);
+  return g_strdup_printf("%s, %s, %s", name, number, state);
+}
+
+char *
 td_accessible_more(uint32_t n) {
   g_autofree char *count = td_format_count(n);
   return g_strdup_printf(_("%s more"), count);
@@ -30,6 +40,19 @@ td_accessible_queue(TdDocument *document, uint32_t queue) {
   return g_strdup_printf(_("Queue %u on %s: %s"), queue, device, count);
 }
 
+char *
+td_accessible_queues(TdDocument *document) {
+  const td_catalog *catalog = td_document_get_catalog(document);
+  GString *text = g_string_new(NULL);
+  for (uint32_t i = 0; i < catalog->n_queues; i++) {
+    uint32_t n = td_state_queue(td_document_get_state(document), i)->n;
+    const char *device = td_catalog_device_label(catalog, catalog->queues[i].device);
+    if (n) g_string_append_printf(text, _("Queue %u on %s holds %u. "), i, device, n);
+  }
+  if (!text->len) g_string_append(text, _("All queues are empty."));
+  return g_string_free(text, FALSE);
+}
+
 /* A dummy task wakes a thread, and has no node. */
 static char *
 dup_task_name(TdDocument *document, const td_queue_entry *task) {
@@ -39,8 +62,8 @@ dup_task_name(TdDocument *document, const td_queue_entry *task) {
   return td_document_dup_node_words(document, task->node);
 }
 
-char *
-td_accessible_task(TdDocument *document, const td_queue_entry *task, uint32_t place) {
+static char *
+dup_task(TdDocument *document, const td_queue_entry *task, uint32_t place) {
   const td_catalog *catalog = td_document_get_catalog(document);
   const td_catalog_node *facts = td_catalog_node_find(catalog, task->node);
   g_autofree char *name = dup_task_name(document, task);
@@ -48,6 +71,17 @@ td_accessible_task(TdDocument *document, const td_queue_entry *task, uint32_t pl
   if (!facts) return g_strdup_printf(_("%u: %s, depth %u"), place, name, depth);
   g_autofree char *number = td_node_dup_sequence(facts->sequence_nr);
   return g_strdup_printf(_("%u: %s, depth %u, %s"), place, name, depth, number);
+}
+
+uint32_t
+td_accessible_tasks(TdDocument *document, uint32_t queue, uint32_t room, TdAccessibleTask *tasks) {
+  const td_state *state = td_document_get_state(document);
+  uint32_t n = MIN(td_state_queue(state, queue)->n, room);
+  g_autofree td_queue_entry *entries = g_new(td_queue_entry, n);
+  td_state_queue_first(state, td_document_get_catalog(document), queue, n, entries);
+  for (uint32_t i = 0; i < n; i++)
+    tasks[i] = (TdAccessibleTask){entries[i].node, dup_task(document, &entries[i], i + 1)};
+  return n;
 }
 
 char *

@@ -14,12 +14,26 @@
 /* td_accessible_node returns "MulBackward0 #6 (Linear · layers.0), running on cpu worker". */
 char *td_accessible_node(TdDocument *document, uint32_t node);
 
+/* td_accessible_node_whole puts its number between: "MulBackward0 #6, sequence_nr 7, running". */
+char *td_accessible_node_whole(TdDocument *document, uint32_t node);
+
 /* td_accessible_queue returns what is in a ready queue: "Queue 0 on cpu: 3 tasks". */
 char *td_accessible_queue(TdDocument *document, uint32_t queue);
 
-/* td_accessible_task returns a task of a queue, whose place in the order of popping counts from 1:
- * "1: MulBackward0 #6, depth 0, sequence_nr 7". */
-char *td_accessible_task(TdDocument *document, const td_queue_entry *task, uint32_t place);
+/* td_accessible_queues returns what is in all of them: "Queue 0 on cpu holds 3. ". */
+char *td_accessible_queues(TdDocument *document);
+
+/* A task of a queue. */
+typedef struct TdAccessibleTask {
+  uint32_t node;
+  char *text; /* (owned) with its place in the order of popping, from 1:
+               * "1: MulBackward0 #6, depth 0, sequence_nr 7" */
+} TdAccessibleTask;
+
+/* td_accessible_tasks writes the tasks of a queue that would be popped first, at most `room`.
+ * Returns how many. The caller frees the texts. */
+uint32_t td_accessible_tasks(TdDocument *document, uint32_t queue, uint32_t room,
+                             TdAccessibleTask *tasks);
 
 /* td_accessible_more says how many things a tree leaves out: "12 more". */
 char *td_accessible_more(uint32_t n);

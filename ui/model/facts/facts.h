@@ -18,3 +18,7 @@ GListModel *td_facts_of_tape(TdDocument *document);
  * "tapedeck 0.2" for the own engine. A prediction says so first: "predicted: fifo · tapedeck 0.2".
  * The caller frees. */
 char *td_facts_engine_text(TdDocument *document);
+
+/* td_facts_dup_kinds returns the kinds of events that are known in one way, a line for each with
+ * what it tells, or "". The caller frees. */
+char *td_facts_dup_kinds(TdDocument *document, td_knowledge how);

@@ -152,6 +152,18 @@ add_processes(TdFactList *facts) {
   }
 }
 
+char *
+td_facts_dup_kinds(TdDocument *document, td_knowledge how) {
+  const td_tape_info *info = td_document_get_info(document);
+  GString *lines = g_string_new(NULL);
+  for (uint32_t kind = TD_EVENT_known + 1; kind < TD_EVENT_LIMIT; kind++) {
+    const td_event_type *type = td_event_type_get(kind);
+    if (!type || info->known[kind] != how) continue;
+    g_string_append_printf(lines, "%s%s: %s", lines->len ? "\n" : "", type->name, type->summary);
+  }
+  return g_string_free(lines, FALSE);
+}
+
 GListModel *
 td_facts_of_tape(TdDocument *document) {
   TdFactList facts = td_fact_list_new(document);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/facts/node_words.h"
 
+#include "ui/model/base/source_line.h"
+
+#include <glib/gi18n.h>
 #include <string.h>
 
 #define MOST_WORDS 8
@@ -109,4 +112,16 @@ td_node_words_may_match(TdNodeWords *self, const td_tape *tape, uint32_t n_strin
   for (uint32_t i = 1; i <= n_strings && found != all_of(self); i++)
     found |= td_node_words_in(self, td_tape_string(tape, i));
   return found == all_of(self);
+}
+
+char *
+td_node_words_describe(const td_catalog *catalog, const td_catalog_node *node, const char *state) {
+  g_autofree char *line = td_source_line_dup_short(node->stack);
+  g_autofree char *module = td_catalog_module_label(catalog, node->id);
+  GString *text = g_string_new(NULL);
+  g_string_append_printf(text, "%s #%u", *node->name ? node->name : C_("name", "node"), node->id);
+  const char *const parts[] = {node->label, module, line, state};
+  for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
+    if (parts[i] && *parts[i]) g_string_append_printf(text, " · %s", parts[i]);
+  return g_string_free(text, FALSE);
 }

@@ -23,6 +23,11 @@ uint32_t td_node_words_in(const TdNodeWords *self, const char *text);
  */
 gboolean td_node_words_match(TdNodeWords *self, const td_catalog_node *node, uint32_t also);
 
+/* td_node_words_describe returns what people read of a node that was found, "MulBackward0 #6 ·
+ * Linear · layers.0 · net.py:7 · running". `state` may be NULL. The caller frees. */
+char *td_node_words_describe(const td_catalog *catalog, const td_catalog_node *node,
+                             const char *state);
+
 /* td_node_words_may_match tells whether nodes of a tape can match at all: each word is a number or
  * occurs in one of the [n] texts. */
 gboolean td_node_words_may_match(TdNodeWords *self, const td_tape *tape, uint32_t n_strings);

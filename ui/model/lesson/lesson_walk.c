@@ -227,10 +227,14 @@ td_lesson_walk_dup_choice(TdLessonWalk *self, guint choice) {
 
 /* ---- answers ---- */
 
+td_answer_form
+td_lesson_walk_get_form(TdLessonWalk *self) {
+  return td_question_form(asked(self)->kind);
+}
+
 gboolean
 td_lesson_walk_read(TdLessonWalk *self, const char *text, guint64 *value) {
-  const td_question *question = asked(self);
-  return td_answer_read(td_question_form(question->kind), text, value);
+  return td_answer_read(td_lesson_walk_get_form(self), text, value);
 }
 
 void

@@ -45,6 +45,9 @@ char *td_lesson_walk_dup_prompt(TdLessonWalk *self);
 char *td_lesson_walk_dup_facts(TdLessonWalk *self);
 char *td_lesson_walk_dup_choice(TdLessonWalk *self, guint choice);
 
+/* td_lesson_walk_get_form returns how people answer the question. */
+td_answer_form td_lesson_walk_get_form(TdLessonWalk *self);
+
 /* td_lesson_walk_read reads a number or a pattern that somebody typed; FALSE if it is none. */
 gboolean td_lesson_walk_read(TdLessonWalk *self, const char *text, guint64 *value);
 

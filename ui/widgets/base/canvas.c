@@ -2,8 +2,7 @@
 #include "ui/widgets/base/canvas.h"
 
 #include "ui/model/base/delay.h"
-#include "ui/model/document/document_texts.h"
-#include "ui/model/facts/node_state_text.h"
+#include "ui/model/facts/accessible_text.h"
 #include "ui/widgets/base/canvas_menu.h"
 #include "ui/widgets/base/kept_picture.h"
 #include "ui/widgets/base/laser.h"
@@ -207,17 +206,6 @@ td_canvas_describe(TdCanvas *self, const char *description) {
                                  description, -1);
 }
 
-char *
-td_canvas_dup_node_text(TdCanvas *self, uint32_t node) {
-  TdDocument *document = td_canvas_get_document(self);
-  g_autofree char *name = td_document_dup_node_words(document, node);
-  const td_catalog_node *facts = td_catalog_node_find(td_document_get_catalog(document), node);
-  if (!facts) return g_steal_pointer(&name);
-  g_autofree char *state = td_node_state_dup_now(document, node);
-  g_autofree char *number = td_node_dup_sequence(facts->sequence_nr);
-  return g_strdup_printf("%s, %s, %s", name, number, state);
-}
-
 double
 td_canvas_scroll_units(GtkEventControllerScroll *controller, double delta) {
   GtkWidget *widget = gtk_event_controller_get_widget(GTK_EVENT_CONTROLLER(controller));
@@ -403,7 +391,7 @@ td_canvas_query_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, GtkT
   uint32_t node =
       TD_CANVAS_GET_CLASS(self)->node_at(self, td_canvas_units(self, x), td_canvas_units(self, y));
   if (node == TD_NONE) return FALSE;
-  g_autofree char *text = td_canvas_dup_node_text(self, node);
+  g_autofree char *text = td_accessible_node_whole(td_canvas_get_document(self), node);
   gtk_tooltip_set_text(tooltip, text);
   return TRUE;
 }

@@ -106,8 +106,5 @@ void td_canvas_tell(TdCanvas *self, GArray *told, TdTold item);
 /* td_canvas_focus_selection moves the focus to the item of the selected node. */
 void td_canvas_focus_selection(TdCanvas *self);
 
-/* td_canvas_dup_node_text returns "MulBackward0 #6, running" for a node at the playhead. */
-char *td_canvas_dup_node_text(TdCanvas *self, uint32_t node);
-
 /* td_canvas_scroll_units turns a delta of a scroll controller of a canvas into units. */
 double td_canvas_scroll_units(GtkEventControllerScroll *controller, double delta);

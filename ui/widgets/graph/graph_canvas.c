@@ -62,10 +62,7 @@ point_of_interest(TdGraphCanvas *self) {
   uint32_t node = td_playhead_get_selection(td_canvas_get_playhead(canvas));
   double x, y;
   if (node != TD_NONE && td_graph_scene_place(scene_of(self), node, &x, &y)) return node;
-  TdDocument *document = td_canvas_get_document(canvas);
-  const td_catalog_graph_task *pass = td_catalog_graph_task_find(
-      td_document_get_catalog(document), td_document_get_graph_task(document));
-  return pass ? pass->root : TD_NONE;
+  return td_document_get_root(td_canvas_get_document(canvas));
 }
 
 /* A part of the graph and a folded graph leave room for the bar that tells of them. */

@@ -3,19 +3,9 @@
 
 #include "ui/draw/graph_fold.h"
 #include "ui/model/document/document_texts.h"
+#include "ui/model/facts/accessible_text.h"
 
 #include <glib/gi18n.h>
-
-/* What just happened: a thread has popped the node and runs it, if the pass still goes on. */
-static uint32_t
-running_node(TdDocument *document) {
-  const td_state *state = td_document_get_state(document);
-  uint32_t queue, node = td_document_find_last_pop(document, &queue) == UINT64_MAX
-                             ? TD_NONE
-                             : td_state_queue(state, queue)->last_node;
-  if (!td_catalog_has_node(td_document_get_catalog(document), node)) return TD_NONE;
-  return td_state_node(state, node)->state == TD_NODE_running ? node : TD_NONE;
-}
 
 static gboolean
 has_bar(TdSubsetChoice *subset) {
@@ -26,7 +16,7 @@ void
 td_graph_pointing_look(TdCanvas *canvas, TdSubsetChoice *subset, td_graph_view *view) {
   TdPlayhead *playhead = td_canvas_get_playhead(canvas);
   uint32_t edge = td_playhead_get_edge(playhead);
-  uint32_t running = running_node(td_canvas_get_document(canvas));
+  uint32_t running = td_document_find_running(td_canvas_get_document(canvas));
   view->selected = td_playhead_get_selection(playhead);
   view->hovered = td_canvas_get_hovered(canvas);
   view->marked = td_playhead_get_marks(playhead, &view->n_marked);
@@ -78,23 +68,11 @@ td_graph_pointing_select(TdCanvas *canvas, TdSubsetChoice *subset, const td_grap
   return arrow;
 }
 
-/* What the overlay says of a node, or "". */
-static char *
-dup_figure(TdOverlayChoice *choice, uint32_t node) {
-  const td_overlay *overlay = td_overlay_choice_get(choice);
-  const td_overlay_value *value = overlay ? td_overlay_find(overlay, node) : NULL;
-  if (!value) return g_strdup("");
-  char *text = td_graph_scene_figure(overlay, value->value);
-  char *figure = g_strdup_printf(_(" %s: %s."), _(td_overlay_label(overlay->kind)), text);
-  free(text);
-  return figure;
-}
-
 static char *
 dup_selected(TdCanvas *canvas) {
   TdPlayhead *playhead = td_canvas_get_playhead(canvas);
   uint32_t node = td_playhead_get_selection(playhead), edge = td_playhead_get_edge(playhead);
-  if (node != TD_NONE) return td_canvas_dup_node_text(canvas, node);
+  if (node != TD_NONE) return td_accessible_node_whole(td_canvas_get_document(canvas), node);
   return edge == TD_NONE ? NULL : td_document_dup_edge_name(td_canvas_get_document(canvas), edge);
 }
 
@@ -113,7 +91,8 @@ td_graph_pointing_dup_text(TdCanvas *canvas, TdSubsetChoice *subset, TdFoldChoic
                            TdOverlayChoice *choice, const td_graph_scene *scene) {
   uint32_t node = td_playhead_get_selection(td_canvas_get_playhead(canvas));
   g_autofree char *name = dup_selected(canvas), *size = dup_size(subset, folds, scene);
-  g_autofree char *figure = node == TD_NONE ? g_strdup("") : dup_figure(choice, node);
+  g_autofree char *figure =
+      node == TD_NONE ? g_strdup("") : td_overlay_choice_dup_sentence(choice, node);
   gboolean folded = node != TD_NONE && scene && td_graph_scene_block(scene, node);
   g_autofree char *block = folded ? td_fold_choice_dup_block(folds, node) : NULL;
   if (name && block)

@@ -2,12 +2,9 @@
 #include "ui/widgets/graph/node_search.h"
 
 #include "ui/geometry/format.h"
-#include "ui/model/base/source_line.h"
 #include "ui/model/document/document_part.h"
-#include "ui/model/document/document_texts.h"
 #include "ui/model/events/node_query.h"
 #include "ui/model/events/tape_search.h"
-#include "ui/model/facts/node_state_text.h"
 #include "ui/widgets/base/focus.h"
 
 #include <glib/gi18n.h>
@@ -26,19 +23,6 @@ struct _TdNodeSearch {
 };
 
 G_DEFINE_FINAL_TYPE(TdNodeSearch, td_node_search, GTK_TYPE_POPOVER)
-
-static char *
-describe(TdDocument *document, uint32_t node) {
-  const td_catalog_node *known = td_catalog_node_get(td_document_get_catalog(document), node);
-  g_autofree char *name = td_document_dup_node_name(document, node);
-  g_autofree char *line = td_source_line_dup_short(known->stack);
-  GString *text = g_string_new(name);
-  g_autofree char *module = td_catalog_module_label(td_document_get_catalog(document), node);
-  const char *const parts[] = {known->label, module, line, td_node_state_text_now(document, node)};
-  for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
-    if (parts[i] && *parts[i]) g_string_append_printf(text, " · %s", parts[i]);
-  return g_string_free(text, FALSE);
-}
 
 /* `position` is where a node of another part is to be seen, or 0. */
 static void
@@ -171,7 +155,7 @@ list_results(TdNodeSearch *self, TdDocument *document, const char *typed) {
   g_autoptr(TdNodeQuery) query = td_node_query_new(document, typed);
   uint32_t nodes[MAX_RESULTS], found = td_node_query_run(query, nodes, MAX_RESULTS);
   for (uint32_t i = 0; i < MIN(found, MAX_RESULTS); i++) {
-    g_autofree char *text = describe(document, nodes[i]);
+    g_autofree char *text = td_node_query_describe(document, nodes[i]);
     add_result(self, nodes[i], 0, text);
   }
   return found;

@@ -6,6 +6,7 @@
 #include "ui/model/analysis/waiting.h"
 #include "ui/model/base/delay.h"
 #include "ui/model/document/document_part.h"
+#include "ui/model/document/passes.h"
 #include "ui/widgets/panes/table_view.h"
 #include "ui/widgets/timeline/memory_plot.h"
 
@@ -51,15 +52,9 @@ analysis_of(TdAnalysisPane *self) {
 static uint32_t
 pass_shown(TdAnalysisPane *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
-  const td_catalog *catalog = td_document_get_whole(document);
   uint32_t graph_task =
       td_document_graph_task_at(document, td_playhead_get_position(self->playhead));
-  const td_catalog_graph_task *facts = td_catalog_graph_task_find(catalog, graph_task);
-  while (facts && facts->outer != TD_NONE) {
-    graph_task = facts->outer;
-    facts = td_catalog_graph_task_find(catalog, graph_task);
-  }
-  return graph_task;
+  return td_pass_outermost(td_document_get_whole(document), graph_task);
 }
 
 static td_range

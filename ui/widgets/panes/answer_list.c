@@ -23,11 +23,6 @@ question_of(TdAnswerList *self) {
   return self->walk ? td_lesson_walk_get_question(self->walk) : NULL;
 }
 
-static td_answer_form
-form_of(TdAnswerList *self) {
-  return td_question_form(question_of(self)->kind);
-}
-
 /* ---- choices ---- */
 
 /* From 1; 0: not chosen. */
@@ -44,7 +39,7 @@ show_row(TdAnswerList *self, guint choice) {
   GtkWidget *badge = gtk_widget_get_first_child(gtk_list_box_row_get_child(row));
   GtkWidget *label = gtk_widget_get_next_sibling(badge);
   guint place = place_of(self, choice);
-  gboolean is_order = form_of(self) == TD_ANSWER_order;
+  gboolean is_order = td_lesson_walk_get_form(self->walk) == TD_ANSWER_order;
   g_autofree char *number = g_strdup_printf("%u", place);
   g_autofree char *spoken = g_strdup_printf(is_order ? _("%s, place %u") : _("%s, chosen"),
                                             gtk_label_get_text(GTK_LABEL(label)), place);
@@ -63,7 +58,7 @@ show_rows(TdAnswerList *self) {
 static void
 choose(TdAnswerList *self, guint choice) {
   guint place = place_of(self, choice);
-  if (form_of(self) == TD_ANSWER_one) {
+  if (td_lesson_walk_get_form(self->walk) == TD_ANSWER_one) {
     self->chosen[0] = choice;
     self->n_chosen = 1;
   } else if (place) { /* it, and what was put after it */
@@ -121,9 +116,9 @@ guint
 td_answer_list_get(TdAnswerList *self, guint64 values[TD_QUESTION_CHOICES]) {
   const td_question *question = question_of(self);
   if (!question) return 0;
-  if (form_of(self) > TD_ANSWER_order)
+  if (td_lesson_walk_get_form(self->walk) > TD_ANSWER_order)
     return td_lesson_walk_read(self->walk, gtk_editable_get_text(self->entry), values) ? 1 : 0;
-  guint wanted = form_of(self) == TD_ANSWER_one ? 1 : question->n_choices;
+  guint wanted = td_lesson_walk_get_form(self->walk) == TD_ANSWER_one ? 1 : question->n_choices;
   for (guint i = 0; i < self->n_chosen; i++)
     values[i] = question->choices[self->chosen[i]];
   return self->n_chosen == wanted ? wanted : 0;
@@ -139,7 +134,7 @@ void
 td_answer_list_set_question(TdAnswerList *self, TdLessonWalk *walk) {
   g_set_object(&self->walk, walk);
   self->n_chosen = 0;
-  gboolean has_entry = question_of(self) && form_of(self) > TD_ANSWER_order;
+  gboolean has_entry = question_of(self) && td_lesson_walk_get_form(self->walk) > TD_ANSWER_order;
   gtk_editable_set_text(self->entry, "");
   fill_rows(self);
   gtk_widget_set_visible(GTK_WIDGET(self->entry), has_entry);

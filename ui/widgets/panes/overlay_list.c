@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/panes/overlay_list.h"
 
-#include <glib/gi18n.h>
-
 /* The first entry is the states, which are no overlay. */
 static void
 chosen_cb(GtkDropDown *list, GParamSpec *pspec, gpointer data) {
@@ -12,10 +10,8 @@ chosen_cb(GtkDropDown *list, GParamSpec *pspec, gpointer data) {
 
 void
 td_overlay_list_fill(GtkDropDown *list, TdOverlayChoice *choice) {
-  g_autoptr(GtkStringList) names = gtk_string_list_new(NULL);
-  gtk_string_list_append(names, _("State"));
-  for (int i = 0; i < TD_N_OVERLAYS; i++)
-    gtk_string_list_append(names, _(td_overlay_label((td_overlay_kind)i)));
+  g_auto(GStrv) titles = td_overlay_choice_dup_titles();
+  g_autoptr(GtkStringList) names = gtk_string_list_new((const char *const *)titles);
   gtk_drop_down_set_model(list, G_LIST_MODEL(names));
   g_signal_connect_object(list, "notify::selected", G_CALLBACK(chosen_cb), choice, 0);
 }

@@ -2,7 +2,7 @@
 #include "ui/widgets/panes/stops_pane.h"
 
 #include "ui/geometry/format.h"
-#include "ui/model/document/document_texts.h"
+#include "ui/model/live/stop_offers.h"
 #include "ui/widgets/base/focus.h"
 
 #include <glib/gi18n.h>
@@ -161,46 +161,23 @@ append_item(GMenu *menu, const char *title, const char *condition) {
 }
 
 static void
-append_named(GMenu *menu, const char *title, const char *word, const char *name) {
-  if (!name || !*name) return;
-  g_autofree char *condition = g_strdup_printf("%s:%s", word, name);
-  append_item(menu, title, condition);
-}
-
-static GMenuModel *
-menu_of_node(TdDocument *document, uint32_t node) {
-  GMenu *menu = g_menu_new();
-  const td_catalog_node *facts =
-      document ? td_catalog_node_find(td_document_get_catalog(document), node) : NULL;
-  if (!facts) return G_MENU_MODEL(menu);
-  g_autofree char *number = g_strdup_printf("%u", node);
-  append_named(menu, _("This node runs"), "node", number);
-  append_named(menu, _("A node of its name runs"), "op", facts->name);
-  append_named(menu, _("A node of its module runs"), "module", facts->module);
-  append_named(menu, _("It is ready"), "ready", number);
-  return G_MENU_MODEL(menu);
-}
-
-static GMenuModel *
-menu_of_kinds(void) {
-  GMenu *menu = g_menu_new();
-  for (td_condition_kind kind = 0; kind < TD_N_CONDITIONS; kind++) {
-    const td_condition_words *words = td_condition_words_of(kind);
-    g_autofree char *text = g_strconcat(words->word, words->has_argument ? ":" : "", NULL);
-    append_item(menu, _(words->help), text);
+append_section(GMenu *menu, GPtrArray *offers) {
+  g_autoptr(GMenu) section = g_menu_new();
+  for (guint i = 0; i < offers->len; i++) {
+    const TdStopOffer *offer = offers->pdata[i];
+    append_item(section, offer->title, offer->condition);
   }
-  return G_MENU_MODEL(menu);
+  g_menu_append_section(menu, NULL, G_MENU_MODEL(section));
 }
 
 static void
 fill_kinds(GtkMenuButton *button, gpointer data) {
   TdStopsPane *self = data;
   g_autoptr(GMenu) menu = g_menu_new();
-  g_autoptr(GMenuModel) node = menu_of_node(td_playhead_get_document(self->playhead),
-                                            td_playhead_get_selection(self->playhead));
-  g_autoptr(GMenuModel) kinds = menu_of_kinds();
-  g_menu_append_section(menu, NULL, node);
-  g_menu_append_section(menu, NULL, kinds);
+  g_autoptr(GPtrArray) of_node = td_stop_offers_of_node(self->playhead);
+  g_autoptr(GPtrArray) of_kinds = td_stop_offers_of_kinds();
+  append_section(menu, of_node);
+  append_section(menu, of_kinds);
   gtk_menu_button_set_menu_model(button, G_MENU_MODEL(menu));
 }
 

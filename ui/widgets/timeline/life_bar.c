@@ -42,44 +42,38 @@ append_part(GString *text, td_life_part part, uint64_t ns) {
 
 /* What takes no time needs no line; what nobody knows does. */
 static char *
-dup_legend(const td_life *life, const bool *is_known) {
+dup_legend(const TdNodeLife *life) {
   GString *text = g_string_new(NULL);
   for (int part = 0; part < TD_N_LIFE_PARTS; part++)
-    if (is_known[part] && life->parts[part])
-      append_part(text, (td_life_part)part, life->parts[part]);
+    if (life->parts[part]) append_part(text, (td_life_part)part, life->parts[part]);
   for (int part = 0; part < TD_N_LIFE_PARTS; part++)
-    if (!is_known[part])
+    if (!life->is_known[part])
       g_string_append_printf(text, "\n– %s: %s", td_life_part_title((td_life_part)part),
                              td_life_part_reason((td_life_part)part));
   return g_string_free(text, FALSE);
 }
 
 static void
-show_life(TdLifeBar *self, const td_pass_lives *lives, const td_life *life) {
-  uint64_t sum = 0;
-  for (int part = 0; part < TD_N_LIFE_PARTS; part++) {
-    self->parts[part] = lives->is_known[part] ? life->parts[part] : 0;
-    sum += self->parts[part];
-  }
-  g_autofree char *time = td_format_ns((double)sum);
+show_life(TdLifeBar *self, const TdNodeLife *life) {
+  memcpy(self->parts, life->parts, sizeof self->parts);
+  g_autofree char *time = td_format_ns((double)life->sum);
   g_autofree char *heading = g_strdup_printf(_("Life in this pass: %s"), time);
-  gboolean seen = lives->known == TD_knowledge_observed;
-  g_autofree char *legend = dup_legend(life, lives->is_known);
+  g_autofree char *legend = dup_legend(life);
   gtk_label_set_text(self->heading, heading);
   gtk_widget_set_tooltip_text(GTK_WIDGET(self->heading),
-                              seen ? _("These times were observed.")
-                                   : _("These times follow from other events."));
+                              life->were_observed ? _("These times were observed.")
+                                                  : _("These times follow from other events."));
   gtk_label_set_markup(self->legend, legend);
-  gtk_widget_set_visible(GTK_WIDGET(self->bar), sum > 0);
+  gtk_widget_set_visible(GTK_WIDGET(self->bar), life->sum > 0);
   gtk_widget_queue_draw(GTK_WIDGET(self->bar));
 }
 
 void
 td_life_bar_show(TdLifeBar *self, TdDocument *document, uint32_t node) {
-  const td_pass_lives *lives = node == TD_NONE ? NULL : td_document_want_lives(document);
-  const td_life *life = lives ? td_pass_lives_find(lives, node) : NULL;
-  gtk_widget_set_visible(GTK_WIDGET(self), life != NULL);
-  if (life) show_life(self, lives, life);
+  TdNodeLife life;
+  gboolean is_known = node != TD_NONE && td_document_want_life(document, node, &life);
+  gtk_widget_set_visible(GTK_WIDGET(self), is_known);
+  if (is_known) show_life(self, &life);
 }
 
 static void

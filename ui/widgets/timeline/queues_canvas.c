@@ -53,17 +53,8 @@ td_queues_canvas_node_at(TdCanvas *canvas, double x, double y) {
 
 static void
 describe(TdCanvas *canvas) {
-  TdDocument *document = td_canvas_get_document(canvas);
-  const td_catalog *catalog = td_document_get_catalog(document);
-  const td_state *state = td_document_get_state(document);
-  g_autoptr(GString) text = g_string_new(NULL);
-  for (uint32_t i = 0; i < catalog->n_queues; i++) {
-    const char *device = td_catalog_device_label(catalog, catalog->queues[i].device);
-    if (!td_state_queue(state, i)->n) continue;
-    g_string_append_printf(text, _("Queue %u on %s holds %u. "), i, device,
-                           td_state_queue(state, i)->n);
-  }
-  td_canvas_describe(canvas, text->len ? text->str : _("All queues are empty."));
+  g_autofree char *text = td_accessible_queues(td_canvas_get_document(canvas));
+  td_canvas_describe(canvas, text);
 }
 
 static void
@@ -81,12 +72,11 @@ tell_tasks(TdCanvas *canvas, GArray *told, const td_queues_view *view, uint32_t 
   TdDocument *document = td_canvas_get_document(canvas);
   const td_catalog *catalog = td_document_get_catalog(document);
   uint32_t n = td_state_queue(td_document_get_state(document), queue)->n;
-  uint32_t n_told = MIN(n, MAX_TASKS_TOLD);
-  g_autofree td_queue_entry *tasks = g_new(td_queue_entry, n_told);
-  td_state_queue_first(td_document_get_state(document), catalog, queue, n_told, tasks);
+  TdAccessibleTask tasks[MAX_TASKS_TOLD];
+  uint32_t n_told = td_accessible_tasks(document, queue, MAX_TASKS_TOLD, tasks);
   for (uint32_t i = 0; i < n_told; i++)
-    tell(canvas, told, td_accessible_task(document, &tasks[i], i + 1), 2, tasks[i].node,
-         tasks[i].node, td_queues_card_box(catalog, view, queue, (int)i));
+    tell(canvas, told, tasks[i].text, 2, tasks[i].node, tasks[i].node,
+         td_queues_card_box(catalog, view, queue, (int)i));
   if (n > n_told)
     tell(canvas, told, td_accessible_more(n - n_told), 2, TD_ACCESSIBLE_MORE, TD_NONE,
          td_queues_card_box(catalog, view, queue, (int)n_told));

@@ -29,16 +29,10 @@ add_text(GtkBox *box, const char *text, const char *css_class) {
 /* The kinds known in one way, each with what it would tell. */
 static void
 add_kinds(GtkBox *box, TdDocument *document, td_knowledge how, const char *heading) {
-  const td_tape_info *info = td_document_get_info(document);
-  g_autoptr(GString) lines = g_string_new(NULL);
-  for (uint32_t kind = TD_EVENT_known + 1; kind < TD_EVENT_LIMIT; kind++) {
-    const td_event_type *type = td_event_type_get(kind);
-    if (!type || info->known[kind] != how) continue;
-    g_string_append_printf(lines, "%s%s: %s", lines->len ? "\n" : "", type->name, type->summary);
-  }
-  if (lines->len == 0) return;
+  g_autofree char *lines = td_facts_dup_kinds(document, how);
+  if (!*lines) return;
   add_text(box, heading, "heading");
-  add_text(box, lines->str, NULL);
+  add_text(box, lines, NULL);
 }
 
 static GtkWidget *

@@ -119,13 +119,7 @@ show_pass(TdTapeView *self, TdDocument *document) {
   const td_catalog *whole = td_document_get_whole(document);
   uint32_t process = td_document_get_process(document), graph_task = pass_to_name(self, document);
   uint32_t number = td_pass_number(whole, process, graph_task, &n);
-  const td_catalog_graph_task *facts = td_catalog_graph_task_find(whole, graph_task);
-  uint32_t depth = facts ? facts->depth : 0;
-  g_autofree char *pass =
-      depth ? g_strdup_printf(_("Backward pass %u of %u · depth %u"), number, n, depth)
-            : g_strdup_printf(_("Backward pass %u of %u"), number, n);
-  g_autofree char *step = td_document_dup_step_text(document, graph_task);
-  g_autofree char *text = g_strconcat(pass, step, NULL);
+  g_autofree char *text = td_document_dup_pass_text(document, graph_task);
   g_autofree char *in_short = g_strdup_printf("%u / %u", number, n);
   gtk_label_set_text(self->pass, text);
   gtk_label_set_text(self->pass_in_short, in_short);
@@ -151,17 +145,12 @@ process_chosen(TdTapeView *self) {
 /* Each process has graphs of its own: one is shown, and this chooses which. */
 static void
 list_processes(TdTapeView *self, TdDocument *document) {
-  const td_catalog *catalog = td_document_get_catalog(document);
-  g_autoptr(GtkStringList) names = gtk_string_list_new(NULL);
-  for (uint32_t i = 0; i < catalog->n_processes; i++) {
-    char *name = td_catalog_process_label(catalog, i);
-    gtk_string_list_append(names, name);
-    free(name);
-  }
+  g_auto(GStrv) processes = td_document_dup_process_names(document);
+  g_autoptr(GtkStringList) names = gtk_string_list_new((const char *const *)processes);
   g_signal_handlers_block_by_func(self->process, process_chosen, self);
   gtk_drop_down_set_model(GTK_DROP_DOWN(self->process), G_LIST_MODEL(names));
   g_signal_handlers_unblock_by_func(self->process, process_chosen, self);
-  gtk_widget_set_visible(self->process, catalog->n_processes > 1);
+  gtk_widget_set_visible(self->process, g_strv_length(processes) > 1);
   g_signal_connect_object(document, "notify::process", G_CALLBACK(process_changed), self,
                           G_CONNECT_SWAPPED);
 }
