@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The inside of td_timeline: lanes with rows of spans. Filled by timeline_collect.c, placed by
+ * The inside of td_timeline: lanes with rows of spans. Filled by timeline_collector.c, placed by
  * timeline_places.c, drawn by timeline_picture.c and timeline_lanes.c. Private to ui/draw; ui/page
  * reads it. */
 #pragma once

@@ -2,7 +2,7 @@
  *
  * Elementwise kernels: one thread for each element of operand 0, any strides. Each is a functor over
  * numbers of one dtype; kernels.cu names them as launches do. Sources of the
- * formulas: the host's, engine/torch/ops/pointwise/unary.def and binary_ops.c. */
+ * formulas: the host's, engine/torch/ops/pointwise/unary.def and arithmetic.c. */
 #pragma once
 
 #include "engine/torch/device/cuda/launch.h"
