@@ -3,7 +3,6 @@
 
 #include "engine/torch/binding/errors.h"
 #include "engine/torch/device/device.h"
-#include "engine/torch/ops/base/op.h"
 #include "engine/torch/tensor/layout.h"
 
 #include <stdlib.h>

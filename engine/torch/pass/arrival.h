@@ -2,7 +2,7 @@
  *
  * Arrival: a gradient on an accelerator comes into an input buffer. On which stream is it added to
  * what is there, and who waits for whom? Guarded as the input buffer is. Private to
- * engine/torch/pass.
+ * engine/torch/pass, but for td_arrival_warn_of_leaves.
  *
  * Note [Streams of an input buffer]
  * The producer is the node that the gradient comes from, the consumer the node whose buffer it

@@ -2,7 +2,7 @@
  *
  * What the calling thread is to the engine, PyTorch's worker_device, current_depth, total_depth and
  * local_ready_queue. What it works on just now is in engine/torch/graph/now.h. Read and written by
- * its own thread alone. Private to engine/torch/pass. */
+ * its own thread alone. Private to engine/torch/pass, but for td_checkpoint_is_valid. */
 #pragma once
 
 #include "engine/torch/graph/now.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What the operations of this folder share: temporaries, dtypes and sizes of mixed operands, and
- * the node that nearly all of them use. Private to engine/torch/ops. */
+ * the node that nearly all of them use. Private to engine/torch/ops, but engine/torch/binding uses
+ * the temporaries and what tells of dtypes and numbers. */
 #pragma once
 
 #include "engine/base/alloc.h"

@@ -3,7 +3,7 @@
  * Two ways to make operations in place. With both, the tensor keeps its identity and the place of
  * its elements, and its version is counted up. If the write is tracked, the tensor's history
  * becomes the operation's. A write is tracked if grad mode is on and an operand requires grad.
- * Private to engine/torch/ops and engine/python. */
+ * Private to engine/torch/ops and engine/torch/binding. */
 #pragma once
 
 #include "engine/torch/graph/in_place.h"

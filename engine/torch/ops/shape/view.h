@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the files of views share, and views that only compositions use. Private to engine/torch/ops.
- */
+ * What the files of views share, and views that only compositions use. Private to engine/torch/ops,
+ * but for what operations.def calls. */
 #pragma once
 
 #include "engine/torch/graph/views.h"
