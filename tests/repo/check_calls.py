@@ -99,6 +99,9 @@ def check_the_check():
     calls = calls_of(objects, symbols)
     assert circles_of(calls) == [["engine/base/a", "engine/base/b"]]
     assert list(forbidden(calls)) == [("engine/base/a", "engine/trace")]
+    formula, view, split = "engine/torch/ops/base/calc", "engine/torch/ops/shape/view", "engine/torch/ops/shape/split"
+    assert circles_of({(formula, view): "td_op_view", (view, formula): "td_calc_end"}) == []
+    assert circles_of({(formula, view): "td_op_view", (view, split): "td_op_split", (split, view): "td_op_view"}) == [[split, view]]
 
 
 def main():
