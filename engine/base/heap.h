@@ -2,7 +2,7 @@
  *
  * The binary max-heap of the ready queue. Users see its order among equal sequence numbers, so it
  * breaks ties exactly as std::push_heap and std::pop_heap of libstdc++ do. See Note [Tie order] in
- * engine/DESIGN.md. The engine's queue and its replay use this one template.
+ * engine/DESIGN.md. The engine's queue, the rules and the replay use this one template.
  *
  * TD_HEAP_DEFINE(prefix, type, get, before, set) defines
  *   void prefix_push(type *heap, size_t n, type item, context)   the heap grows from n to n + 1

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The ready queues of a world. A queue has the engine's order (engine/base/task_order.h), or is
+ * The ready queues of a world. A queue has the engine's order (engine/rules/task_order.h), or is
  * first in first out, or last in first out. Private to engine/replay. One thread. */
 #pragma once
 
-#include "engine/base/task_order.h"
 #include "engine/replay/world.h"
+#include "engine/rules/task_order.h"
 
 /* td_queue_enter pushes an entry and ranks it. False without memory. */
 bool td_queue_enter(td_world *world, uint32_t queue, td_queue_entry entry);

@@ -8,7 +8,7 @@ import posixpath
 import re
 import sys
 
-TAPE = ["engine/base", "engine/events", "engine/trace", "engine/replay"]
+TAPE = ["engine/base", "engine/events", "engine/rules", "engine/trace", "engine/replay"]
 PROFILE = ["engine/profile"] + ["engine/profile/" + folder for folder in ("chain", "check", "model", "report", "why", "order", "diff", "findings", "quiz", "stops")]
 CORE = TAPE + PROFILE
 RUN = ["engine/base", "engine/events", "engine/control", "engine/torch/tensor", "engine/torch/device", "engine/torch/graph",
@@ -22,8 +22,9 @@ MAY_INCLUDE = {
     "engine/base": [],
     "engine/events": ["engine/base"],
     "engine/control": ["engine/base", "engine/events"],
+    "engine/rules": ["engine/base", "engine/events"],  # never of engine/torch: rules judge it
     "engine/trace": ["engine/base", "engine/events"],
-    "engine/replay": ["engine/base", "engine/events", "engine/trace"],
+    "engine/replay": ["engine/base", "engine/events", "engine/rules", "engine/trace"],
     "engine/profile": TAPE,
     "engine/profile/chain": TAPE + ["engine/profile", "engine/profile/why"],
     "engine/profile/check": TAPE + ["engine/profile"],
@@ -42,7 +43,7 @@ MAY_INCLUDE = {
     "engine/torch/pass": ["engine/base", "engine/events", "engine/control", "engine/torch/tensor", "engine/torch/device", "engine/torch/graph"],
     "engine/torch/pass/variants": RUN,
     "engine/torch/ops": RUN,
-    "engine/probe": ["engine/base", "engine/events", "engine/control", "engine/trace"],
+    "engine/probe": ["engine/base", "engine/events", "engine/control", "engine/rules", "engine/trace"],
     "engine/torch/binding": RUN + ["engine/torch/pass/variants", "engine/torch/ops", "engine/trace"],
     "ui/geometry": ["engine/base"],
     "ui/draw": CORE + ["ui/geometry"],

@@ -2,7 +2,7 @@
 #include "ui/page/tracker.h"
 
 #include "engine/base/alloc.h"
-#include "engine/base/task_order.h"
+#include "engine/rules/task_order.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/heap.h"
-#include "engine/base/task_order.h"
 #include "engine/events/emit.h"
+#include "engine/rules/task_order.h"
 
 static td_rqueue **queues; /* (owned) */
 static size_t n_queues, queues_capacity;

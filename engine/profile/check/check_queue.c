@@ -18,7 +18,7 @@ depth(const td_catalog *catalog, uint32_t graph_task) {
   return graph_task == TD_NONE ? 0 : td_catalog_graph_task_get(catalog, graph_task)->depth;
 }
 
-/* True if b goes strictly before a. The rule stands in engine/base/task_order.h too. It is written
+/* True if b goes strictly before a. The rule stands in engine/rules/task_order.h too. It is written
  * here a second time on purpose: a check by the code that it checks would find nothing. */
 static bool
 goes_after(td_check_entry a, td_check_entry b, void *data) {

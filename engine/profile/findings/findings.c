@@ -2,7 +2,6 @@
 #include "engine/profile/findings/findings.h"
 
 #include "engine/base/alloc.h"
-#include "engine/base/task_order.h"
 #include "engine/base/translate.h"
 #include "engine/profile/findings/find_hooks.h"
 #include "engine/profile/findings/find_kept.h"
@@ -11,6 +10,7 @@
 #include "engine/profile/findings/find_troubles.h"
 #include "engine/profile/findings/find_unreached.h"
 #include "engine/replay/catalog_visit.h"
+#include "engine/rules/task_order.h"
 
 #include <stdlib.h>
 

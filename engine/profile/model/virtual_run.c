@@ -4,7 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/base/heap.h"
 #include "engine/base/number_map.h"
-#include "engine/base/task_order.h"
+#include "engine/rules/task_order.h"
 
 #include <string.h>
 

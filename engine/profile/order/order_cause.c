@@ -2,9 +2,9 @@
 #include "engine/profile/order/order_cause.h"
 
 #include "engine/base/alloc.h"
-#include "engine/base/task_order.h"
 #include "engine/base/translate.h"
 #include "engine/profile/words.h"
+#include "engine/rules/task_order.h"
 
 #define SENDERS_MAX 64 /* nodes in a row that are looked at for the one that is late */
 

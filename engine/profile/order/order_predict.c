@@ -3,7 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/heap.h"
-#include "engine/base/task_order.h"
+#include "engine/rules/task_order.h"
 
 /* A task in a queue; `order` counts pushes. */
 typedef struct entry {

@@ -3,7 +3,7 @@
  * Note [Predicted order]
  *
  * In which order a pass runs its nodes, by the engine's rules on the graph alone. Each ready queue
- * has one thread. It takes the task that goes first (engine/base/task_order.h, heap.h). All nodes
+ * has one thread. It takes the task that goes first (engine/rules/task_order.h, heap.h). All nodes
  * take equally long, and a thread that sleeps wakes when the node that pushed has handed on all its
  * gradients. A pass inside a node runs after the node's own time, on the node's thread. That thread
  * may take tasks of outer passes while the inner one waits for other threads, as in the engine.

@@ -2,9 +2,9 @@
 #include "engine/profile/why/story.h"
 
 #include "engine/base/alloc.h"
-#include "engine/base/task_order.h"
 #include "engine/base/translate.h"
 #include "engine/profile/words.h"
+#include "engine/rules/task_order.h"
 
 #include <ctype.h>
 #include <inttypes.h>

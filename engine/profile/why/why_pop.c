@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
-#include "engine/base/task_order.h"
 #include "engine/base/translate.h"
 #include "engine/profile/chosen.h"
 #include "engine/profile/why/gil_waits.h"
 #include "engine/profile/why/story.h"
 #include "engine/profile/why/why.h"
 #include "engine/profile/words.h"
+#include "engine/rules/task_order.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/torch/pass/caller.h"
 
-#include "engine/base/task_order.h"
 #include "engine/torch/pass/completion.h"
 #include "engine/torch/pass/device_queues.h"
 #include "engine/torch/pass/device_threads.h"
@@ -9,6 +8,8 @@
 #include "engine/torch/pass/pool.h"
 #include "engine/torch/pass/route.h"
 #include "engine/torch/pass/worker.h"
+
+#define MAX_DEPTH 60 /* MAX_DEPTH of PyTorch's torch/csrc/autograd/engine.h */
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key; /* drops a thread's queue when the thread ends */
@@ -66,7 +67,7 @@ run_outermost(td_graph_task *graph_task, td_node_task root) {
 
 static void
 run_nested(td_graph_task *graph_task, td_node_task root) {
-  bool is_too_deep = td_thread_self.current_depth >= TD_MAX_DEPTH;
+  bool is_too_deep = td_thread_self.current_depth >= MAX_DEPTH;
   td_error error = {0};
   td_status status = TD_OK;
   td_lock_acquire(&graph_task->lock);

@@ -3,7 +3,6 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/heap.h"
-#include "engine/base/task_order.h"
 #include "engine/torch/pass/queue_list.h"
 
 #include <string.h>
@@ -12,25 +11,26 @@ _Atomic(td_queue_pilot) td_ready_queue_pilot;
 
 static _Atomic uint32_t n_queues;
 
-/* Evaluated when two tasks are compared: a graph task may be gone by then. */
+/* A task whose graph task is gone becomes urgent, to be thrown away. Evaluated when two tasks are
+ * compared: it may be gone by then. */
 static inline uint32_t
 depth_of(const td_graph_task_handle *graph_task) {
-  return td_graph_task_handle_is_alive(graph_task) ? graph_task->reentrant_depth
-                                                   : TD_TASK_DEPTH_GONE;
+  return td_graph_task_handle_is_alive(graph_task) ? graph_task->reentrant_depth : INT32_MAX;
 }
 
-static inline td_task_place
-place_of(const td_node_task *task, bool with_depth) {
-  if (task->is_shutdown) return (td_task_place){.kind = TD_TASK_SHUTDOWN};
-  if (!task->node) return (td_task_place){.kind = TD_TASK_DUMMY};
-  return (td_task_place){.depth = with_depth ? depth_of(task->graph_task) : 0,
-                         .sequence_nr = task->node->sequence_nr};
-}
-
+/* True if b goes strictly before a: CompareNodeTaskTime of PyTorch's engine.h. The rule stands in
+ * engine/rules/task_order.h too. It is written here a second time on purpose: what judges and
+ * predicts this queue must not share it. */
 static inline bool
 goes_after(td_node_task a, td_node_task b, void *context) {
-  bool with_depth = a.graph_task != b.graph_task;
-  return td_task_goes_after(place_of(&a, with_depth), place_of(&b, with_depth));
+  if (b.is_shutdown) return true;
+  if (a.is_shutdown || !a.node) return false;
+  if (!b.node) return true;
+  if (a.graph_task != b.graph_task) {
+    uint32_t depth_a = depth_of(a.graph_task), depth_b = depth_of(b.graph_task);
+    if (depth_a != depth_b) return depth_a < depth_b;
+  }
+  return a.node->sequence_nr < b.node->sequence_nr;
 }
 
 TD_HEAP_DEFINE(task_heap, td_node_task, TD_HEAP_GET, goes_after, TD_HEAP_SET)

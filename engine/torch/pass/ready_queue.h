@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * ReadyQueue: the tasks that a thread may run next. Their order is the one of
- * engine/base/task_order.h, with ties as in engine/base/heap.h; for scheduler_2017.h it is newest
- * or oldest first. Any thread pushes; the queue's own thread pops. Reference-counted: the thread
- * and the graph tasks that route to the queue hold it.
+ * ReadyQueue: the tasks that a thread may run next. A shutdown task goes first, then a dummy task,
+ * then the deeper re-entrant pass, then the higher sequence_nr. Ties are as in engine/base/heap.h.
+ * For scheduler_2017.h the newest or the oldest goes first. Any thread pushes; the queue's own
+ * thread pops. Reference-counted: the thread and the graph tasks that route to the queue hold it.
  *
  * Note [Choices]
  * A live session or a schedule may have another task popped than the first: see steer.h. Legal is a

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/facts/accessible_text.h"
 
-#include "engine/base/task_order.h"
+#include "engine/rules/task_order.h"
 #include "ui/geometry/format.h"
 #include "ui/model/document/document_texts.h"
 #include "ui/model/facts/node_state_text.h"

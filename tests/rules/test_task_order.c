@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The order of ready tasks, as PyTorch's CompareNodeTaskTime has it. */
-#include "engine/base/task_order.h"
+#include "engine/rules/task_order.h"
 
 #include <glib.h>
 
 /* Each goes strictly before all after it. */
 static const td_task_place places[] = {
-    {TD_TASK_SHUTDOWN, 0, 0}, {TD_TASK_DUMMY, 0, 0},         {TD_TASK_NODE, TD_TASK_DEPTH_GONE, 3},
-    {TD_TASK_NODE, 2, 1},     {TD_TASK_NODE, 1, UINT64_MAX}, /* an AccumulateGrad */
-    {TD_TASK_NODE, 1, 8},     {TD_TASK_NODE, 0, 9},
+    {TD_TASK_SHUTDOWN, 0, 0, 0},
+    {TD_TASK_DUMMY, 0, 0, 0},
+    {TD_TASK_NODE, TD_TASK_DEPTH_GONE, 0, 3},
+    {TD_TASK_NODE, 2, 0, 1},
+    {TD_TASK_NODE, 1, 7, 0},          /* a policy's */
+    {TD_TASK_NODE, 1, 0, UINT64_MAX}, /* an AccumulateGrad */
+    {TD_TASK_NODE, 1, 0, 8},
+    {TD_TASK_NODE, 1, -1, 9},
+    {TD_TASK_NODE, 0, 0, 9},
 };
 
 static void
@@ -31,7 +37,7 @@ test_ties(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/engine/task_order/order", test_order);
-  g_test_add_func("/engine/task_order/ties", test_ties);
+  g_test_add_func("/rules/task_order/order", test_order);
+  g_test_add_func("/rules/task_order/ties", test_ties);
   return g_test_run();
 }
