@@ -2,11 +2,9 @@
  *
  * Note [Predicted order]
  *
- * In which order a pass runs its nodes, by the engine's rules on the graph alone. Each ready queue
- * has one thread. It takes the task that goes first (engine/rules/task_order.h, heap.h). All nodes
- * take equally long, and a thread that sleeps wakes when the node that pushed has handed on all its
- * gradients. A pass inside a node runs after the node's own time, on the node's thread. That thread
- * may take tasks of outer passes while the inner one waits for other threads, as in the engine.
+ * In which order a pass runs its nodes, by the engine's rules on the graph alone: those of
+ * engine/rules/machine.h, not timed. Each ready queue has one thread. All nodes take equally long,
+ * and a thread that sleeps wakes when the node that pushed has handed on all its gradients.
  *
  * With one queue, no time counts, so the order is the engine's. With several, it is a guess about
  * who is first. What is taken from the tape beside the graph: which queue a node entered, and which
