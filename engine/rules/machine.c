@@ -56,14 +56,24 @@ plan_at(td_machine *self, uint64_t time, happening what, uint32_t id, uint32_t t
                NULL);
 }
 
-static void
-tell_of(const td_machine *self, td_machine_event event) {
-  if (self->plan->happened) self->plan->happened(&event, self->plan->data);
+static inline bool
+is_heard(const td_machine *self, td_machine_kind kind) {
+  return self->plan->heard >> kind & 1;
 }
 
-static void
+static inline void
 tell(const td_machine *self, td_machine_kind kind, uint32_t id, uint32_t team) {
-  tell_of(self, (td_machine_event){kind, self->now, id, team, TD_NONE, 0});
+  if (!is_heard(self, kind)) return;
+  const td_machine_event event = {kind, self->now, id, team, TD_NONE, 0};
+  self->plan->happened(&event, self->plan->data);
+}
+
+static inline void
+tell_push(const td_machine *self, uint32_t task, uint32_t team, uint32_t by) {
+  if (!is_heard(self, TD_MACHINE_push)) return;
+  const td_machine_event event = {
+      TD_MACHINE_push, self->now, task, team, by, (uint32_t)self->teams[team].ready.n};
+  self->plan->happened(&event, self->plan->data);
 }
 
 uint32_t
@@ -98,11 +108,9 @@ push(td_machine *self, uint32_t task, uint32_t by, uint32_t pusher) {
   const td_machine_plan *plan = self->plan;
   const td_machine_task *facts = &plan->tasks[task];
   uint32_t number = plan->route ? plan->route(self, task, plan->data) : facts->team;
-  td_ready_tasks *ready = &self->teams[number].ready;
-  td_ready_tasks_push(ready, task, place_of(self, task));
+  td_ready_tasks_push(&self->teams[number].ready, task, place_of(self, task));
   self->passes[facts->pass].outstanding++;
-  tell_of(self,
-          (td_machine_event){TD_MACHINE_push, self->now, task, number, by, (uint32_t)ready->n});
+  tell_push(self, task, number, by);
   wake(self, number, pusher);
 }
 
@@ -111,10 +119,9 @@ push(td_machine *self, uint32_t task, uint32_t by, uint32_t pusher) {
 static void
 plan_times(td_machine *self, uint32_t task, uint32_t team) {
   const td_machine_task *facts = &self->plan->tasks[task];
-  if (self->plan->tells_functions) {
+  if (is_heard(self, TD_MACHINE_begin))
     plan_at(self, self->now + facts->begins_ns, CALL, task, team);
-    plan_at(self, self->now + facts->ends_ns, RETURN, task, team);
-  }
+  if (is_heard(self, TD_MACHINE_end)) plan_at(self, self->now + facts->ends_ns, RETURN, task, team);
   for (uint32_t i = facts->first; i < facts->first + facts->n; i++)
     if (self->plan->edges[i].to != TD_NONE)
       plan_at(self, self->now + self->plan->edges[i].after_ns, DELIVER, i, team);

@@ -74,13 +74,16 @@ typedef enum td_machine_kind {
   TD_MACHINE_pass_end,   /* id: a pass */
   TD_MACHINE_push,       /* id: a task */
   TD_MACHINE_pop,        /* id: a task */
-  TD_MACHINE_begin,      /* id: a task, whose function begins; if the plan tells functions */
-  TD_MACHINE_end,        /* id: a task, whose function ends; the same */
+  TD_MACHINE_begin,      /* id: a task, whose function begins */
+  TD_MACHINE_end,        /* id: a task, whose function ends */
   TD_MACHINE_deliver,    /* id: an edge; before the push that follows from it */
   TD_MACHINE_finish,     /* id: a task; its worker is free */
   TD_MACHINE_resume,     /* id: a task that goes on: the pass that it called is over */
   TD_MACHINE_idle        /* a worker finds nothing to do */
 } td_machine_kind;
+
+#define TD_MACHINE_BIT(kind) (1u << TD_MACHINE_##kind)
+#define TD_MACHINE_ALL UINT32_MAX
 
 typedef struct td_machine_event {
   td_machine_kind kind;
@@ -100,13 +103,14 @@ typedef struct td_machine_plan {
   const td_queue_order *orders;  /* (borrowed) [n_teams] */
   uint32_t n_tasks, n_passes, n_teams;
   uint32_t n_workers; /* of each team */
-  bool is_timed, tells_functions;
+  bool is_timed;
   uint64_t wake_ns; /* until a worker that slept pops */
   /* What a policy asks before the sequence_nr, at the push of a task; or NULL. */
   int64_t (*rank)(uint32_t task, void *data);
   /* The team whose queue a task enters; or NULL: its own. */
   uint32_t (*route)(const td_machine *machine, uint32_t task, void *data);
-  /* Hears all that happens, in the order of time; or NULL. */
+  /* Hears what happens, in the order of time. `heard` has a bit for each kind that it wants. */
+  uint32_t heard; /* TD_MACHINE_BIT(pop) | ... */
   void (*happened)(const td_machine_event *event, void *data);
   void *data;
 } td_machine_plan;

@@ -4,12 +4,6 @@
 #include "engine/base/alloc.h"
 #include "engine/base/heap.h"
 
-bool
-td_ready_task_goes_after(td_queue_order order, const td_ready_task *a, const td_ready_task *b) {
-  return order == TD_queue_order_heap ? td_task_goes_after(a->place, b->place)
-                                      : td_push_goes_after(order, a->order, b->order);
-}
-
 static inline bool
 goes_after(td_ready_task a, td_ready_task b, void *context) {
   return td_ready_task_goes_after(((const td_ready_tasks *)context)->order, &a, &b);

@@ -21,7 +21,11 @@ typedef struct td_ready_tasks {
 } td_ready_tasks;
 
 /* td_ready_task_goes_after returns true if b goes strictly before a. */
-bool td_ready_task_goes_after(td_queue_order order, const td_ready_task *a, const td_ready_task *b);
+static inline bool
+td_ready_task_goes_after(td_queue_order order, const td_ready_task *a, const td_ready_task *b) {
+  return order == TD_queue_order_heap ? td_task_goes_after(a->place, b->place)
+                                      : td_push_goes_after(order, a->order, b->order);
+}
 
 /* td_ready_tasks_push takes a task and returns its `order`. td_ready_tasks_pop takes out the first,
  * and td_ready_tasks_remove the one at a place of the heap; there is one. */

@@ -163,6 +163,7 @@ ask_machine(program *self) {
                                 .n_teams = N_TEAMS,
                                 .n_workers = 1,
                                 .is_timed = self->is_timed,
+                                .heard = TD_MACHINE_ALL,
                                 .happened = happened_cb,
                                 .data = self};
   for (uint32_t i = 0; i < N_TEAMS; i++)

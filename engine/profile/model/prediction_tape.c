@@ -20,7 +20,7 @@ typedef struct telling {
 } telling;
 
 static td_predicted_team *
-team_of(const telling *self, const td_virtual_event *event) {
+team_of(const telling *self, const td_machine_event *event) {
   uint32_t *place = &self->team[event->team];
   if (!*place)
     *place = td_prediction_tape_team(self->tape, self->catalog, (int32_t)event->team, TD_NONE,
@@ -29,7 +29,7 @@ team_of(const telling *self, const td_virtual_event *event) {
 }
 
 static uint32_t
-queue_of(const telling *self, const td_virtual_event *event) {
+queue_of(const telling *self, const td_machine_event *event) {
   return self->team[event->team] - 1;
 }
 
@@ -57,7 +57,7 @@ tell_dependencies(telling *self, uint32_t pass, uint64_t ns) {
 }
 
 static void
-begin_pass(telling *self, const td_virtual_event *event) {
+begin_pass(telling *self, const td_machine_event *event) {
   const td_model_pass *pass = &self->model->passes[event->id];
   const td_catalog_graph_task none = {.root = TD_NONE, .accumulate_grad = true};
   const td_catalog_graph_task *facts = td_catalog_graph_task_find(self->catalog, pass->graph_task);
@@ -73,13 +73,13 @@ begin_pass(telling *self, const td_virtual_event *event) {
 }
 
 static void
-end_pass(telling *self, const td_virtual_event *event) {
+end_pass(telling *self, const td_machine_event *event) {
   TD_PREDICT(self->tape, owner_of(self, event->id), event->ns, graph_task_end,
              .graph_task = self->model->passes[event->id].graph_task, .status = TD_task_status_ok);
 }
 
 static void
-push(telling *self, const td_virtual_event *event) {
+push(telling *self, const td_machine_event *event) {
   td_predicted_team *team = team_of(self, event);
   uint32_t pass = self->model->tasks[event->id].pass;
   bool is_root = event->by == TD_NONE;
@@ -92,7 +92,7 @@ push(telling *self, const td_virtual_event *event) {
 }
 
 static void
-pop(telling *self, const td_virtual_event *event) {
+pop(telling *self, const td_machine_event *event) {
   td_predicted_team *team = team_of(self, event);
   uint32_t worker = team->idle[--team->n_idle], graph_task = graph_task_of(self, event->id);
   uint32_t thread = td_prediction_tape_thread(self->tape, self->catalog, team, worker, event->ns);
@@ -107,14 +107,14 @@ pop(telling *self, const td_virtual_event *event) {
 }
 
 static void
-call(telling *self, const td_virtual_event *event) {
+call(telling *self, const td_machine_event *event) {
   TD_PREDICT(self->tape, self->thread[event->id], event->ns, node_begin,
              .node = self->model->tasks[event->id].node,
              .graph_task = graph_task_of(self, event->id));
 }
 
 static void
-leave(telling *self, const td_virtual_event *event) {
+leave(telling *self, const td_machine_event *event) {
   TD_PREDICT(self->tape, self->thread[event->id], event->ns, node_end,
              .node = self->model->tasks[event->id].node,
              .graph_task = graph_task_of(self, event->id));
@@ -134,7 +134,7 @@ input_of(const telling *self, uint32_t delivery) {
 }
 
 static void
-deliver(telling *self, const td_virtual_event *event) {
+deliver(telling *self, const td_machine_event *event) {
   const td_model_delivery *one = &self->model->deliveries[event->id];
   uint32_t thread = self->thread[one->from], graph_task = graph_task_of(self, one->to);
   uint32_t from = self->model->tasks[one->from].node, to = self->model->tasks[one->to].node;
@@ -149,7 +149,7 @@ deliver(telling *self, const td_virtual_event *event) {
 }
 
 static void
-finish(telling *self, const td_virtual_event *event) {
+finish(telling *self, const td_machine_event *event) {
   td_predicted_team *team = team_of(self, event);
   uint32_t worker = self->worker[event->id], pass = self->model->tasks[event->id].pass;
   TD_PREDICT(self->tape, self->thread[event->id], event->ns, outstanding,
@@ -161,7 +161,7 @@ finish(telling *self, const td_virtual_event *event) {
 
 /* The worker that became free last found nothing. One that was only woken was idle before. */
 static void
-rest(telling *self, const td_virtual_event *event) {
+rest(telling *self, const td_machine_event *event) {
   const td_predicted_team *team = team_of(self, event);
   uint32_t thread = team->threads[team->idle[team->n_idle - 1]];
   if (thread != TD_NONE)
@@ -170,17 +170,17 @@ rest(telling *self, const td_virtual_event *event) {
 }
 
 static void
-happened_cb(const td_virtual_event *event, void *data) {
-  static void (*const tell[])(telling * self, const td_virtual_event *event) = {
-      [TD_VIRTUAL_pass_begin] = begin_pass,
-      [TD_VIRTUAL_pass_end] = end_pass,
-      [TD_VIRTUAL_push] = push,
-      [TD_VIRTUAL_pop] = pop,
-      [TD_VIRTUAL_begin] = call,
-      [TD_VIRTUAL_end] = leave,
-      [TD_VIRTUAL_deliver] = deliver,
-      [TD_VIRTUAL_finish] = finish,
-      [TD_VIRTUAL_idle] = rest};
+happened_cb(const td_machine_event *event, void *data) {
+  static void (*const tell[])(telling * self, const td_machine_event *event) = {
+      [TD_MACHINE_pass_begin] = begin_pass,
+      [TD_MACHINE_pass_end] = end_pass,
+      [TD_MACHINE_push] = push,
+      [TD_MACHINE_pop] = pop,
+      [TD_MACHINE_begin] = call,
+      [TD_MACHINE_end] = leave,
+      [TD_MACHINE_deliver] = deliver,
+      [TD_MACHINE_finish] = finish,
+      [TD_MACHINE_idle] = rest};
   tell[event->kind](data, event);
 }
 

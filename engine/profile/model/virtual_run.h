@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * A model's passes once more, in virtual time: the recorded durations under the queue of the engine
- * (engine/rules/task_order.h, heap.h) or under another rule. Each device has its workers, and so
+ * (engine/rules/machine.h) or under another rule. Each device has its workers, and so
  * has each thread that calls backward. A worker that sleeps takes wake_ns to begin. Any thread. */
 #pragma once
 
 #include "engine/profile/model/virtual_tasks.h"
+#include "engine/rules/machine.h"
 
 /* TD_SCHEDULE(name, summary): which ready task goes first. */
 #define TD_SCHEDULES(X)                                                                            \
@@ -42,30 +43,10 @@ typedef struct td_virtual_result {
   uint32_t queue_peak;  /* tasks in one queue at once */
 } td_virtual_result;
 
-typedef enum td_virtual_kind {
-  TD_VIRTUAL_pass_begin, /* id: a pass */
-  TD_VIRTUAL_pass_end,   /* id: a pass */
-  TD_VIRTUAL_push,       /* id: a task */
-  TD_VIRTUAL_pop,        /* id: a task */
-  TD_VIRTUAL_begin,      /* id: a task, whose function begins */
-  TD_VIRTUAL_end,        /* id: a task, whose function ends */
-  TD_VIRTUAL_deliver,    /* id: a delivery */
-  TD_VIRTUAL_finish,     /* id: a task; its worker is free */
-  TD_VIRTUAL_idle        /* a worker finds nothing to do */
-} td_virtual_kind;
-
-/* What happens in virtual time. Teams are the devices, then the owners of passes. */
-typedef struct td_virtual_event {
-  td_virtual_kind kind;
-  uint64_t ns;
-  uint32_t id;
-  uint32_t team; /* whose queue, or whose worker */
-  uint32_t by;   /* of a push: the task that handed on the last gradient, or TD_NONE: the owner */
-} td_virtual_event;
-
-/* Hears all that happens, in the order of time. */
+/* Hears all that happens, in the order of time. Teams are the devices, then the owners of passes.
+ * An edge is a delivery. */
 typedef struct td_virtual_listener {
-  void (*happened)(const td_virtual_event *event, void *data);
+  void (*happened)(const td_machine_event *event, void *data);
   void *data;
 } td_virtual_listener;
 

@@ -85,9 +85,7 @@ td_virtual_tasks_take(const td_pass_model *model, const td_scaling *scalings, ui
     double share = share_of(scalings, n_scalings, facts);
     tasks[i] = (td_virtual_task){.share = share,
                                  .total_ns = td_virtual_time(facts, share, facts->total_ns),
-                                 .n_awaited = facts->n_awaited,
-                                 .sent = sent_by(model, facts),
-                                 .next_root = TD_NONE};
+                                 .sent = sent_by(model, facts)};
   }
   find_paths(model, tasks);
 }

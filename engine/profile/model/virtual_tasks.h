@@ -23,12 +23,10 @@ td_status td_virtual_tasks_refuse(const td_scaling *scalings, uint32_t n, const 
 typedef struct td_virtual_task {
   uint64_t total_ns, path_ns; /* path: the longest way from its pop to the end of the last task */
   uint64_t held, sent;        /* bytes in its buffer, and of what it hands on */
-  uint32_t n_awaited;
-  uint32_t next_root; /* of its pass; for the run */
-  double share;       /* of the function's time */
+  double share;               /* of the function's time */
 } td_virtual_task;
 
-/* td_virtual_tasks_take fills in [model->n_tasks] tasks, all but next_root. */
+/* td_virtual_tasks_take fills in [model->n_tasks] tasks. */
 void td_virtual_tasks_take(const td_pass_model *model, const td_scaling *scalings,
                            uint32_t n_scalings, td_virtual_task *tasks);
 

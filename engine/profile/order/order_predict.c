@@ -103,9 +103,8 @@ link_passes(prediction *self) {
 /* ---- all of it ---- */
 
 static void
-happened_cb(const td_machine_event *event, void *data) {
+popped_cb(const td_machine_event *event, void *data) {
   prediction *self = data;
-  if (event->kind != TD_MACHINE_pop) return;
   TD_GROW(self->popped, self->n_popped, self->popped_capacity);
   self->popped[self->n_popped++] = event->id;
 }
@@ -120,7 +119,8 @@ run(prediction *self) {
                                 .n_passes = self->graph->n_passes,
                                 .n_teams = self->n_teams,
                                 .n_workers = 1,
-                                .happened = happened_cb,
+                                .heard = TD_MACHINE_BIT(pop),
+                                .happened = popped_cb,
                                 .data = self};
   if (td_machine_run(&plan)) td_out_of_memory();
 }
