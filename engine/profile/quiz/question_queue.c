@@ -2,6 +2,7 @@
 #include "engine/profile/quiz/question_queue.h"
 
 #include "engine/base/alloc.h"
+#include "engine/rules/task_order.h"
 
 /* A queue of more tasks is no question for people. */
 #define ORDER_MAX 6
@@ -127,11 +128,16 @@ td_question_list_order(td_replay *replay, td_question *question, td_error *error
 
 /* ---- ties ---- */
 
+static td_task_place
+place_of(const td_catalog *catalog, const td_queue_entry *entry) {
+  return (td_task_place){.depth = td_catalog_depth(catalog, entry->graph_task),
+                         .sequence_nr = td_catalog_node_get(catalog, entry->node)->sequence_nr};
+}
+
 static bool
 is_tie(const td_catalog *catalog, const td_queue_entry *a, const td_queue_entry *b) {
-  return td_catalog_depth(catalog, a->graph_task) == td_catalog_depth(catalog, b->graph_task) &&
-         td_catalog_node_get(catalog, a->node)->sequence_nr ==
-             td_catalog_node_get(catalog, b->node)->sequence_nr;
+  td_task_place left = place_of(catalog, a), right = place_of(catalog, b);
+  return !td_task_goes_after(left, right) && !td_task_goes_after(right, left);
 }
 
 bool
@@ -154,11 +160,8 @@ td_question_is_guess(const td_replay *replay, const td_question *question) {
 uint32_t
 td_question_first_under(td_queue_order order, const td_queue_entry *entries, uint32_t n) {
   uint32_t first = 0;
-  for (uint32_t i = 1; i < n; i++) {
-    bool is_earlier = entries[i].order < entries[first].order;
-    if (order == TD_queue_order_fifo && is_earlier) first = i;
-    if (order == TD_queue_order_lifo && !is_earlier) first = i;
-  }
+  for (uint32_t i = 1; order != TD_queue_order_heap && i < n; i++)
+    if (td_push_goes_after(order, entries[first].order, entries[i].order)) first = i;
   return first;
 }
 
