@@ -38,7 +38,7 @@ struct td_machine {
   team *teams;      /* (owned) */
   moment *moments;  /* (owned) a heap */
   size_t n_moments, capacity;
-  uint64_t now, n_planned, n_started;
+  uint64_t now, n_planned, n_pushed, n_started;
 };
 
 static bool
@@ -108,7 +108,8 @@ push(td_machine *self, uint32_t task, uint32_t by, uint32_t pusher) {
   const td_machine_plan *plan = self->plan;
   const td_machine_task *facts = &plan->tasks[task];
   uint32_t number = plan->route ? plan->route(self, task, plan->data) : facts->team;
-  td_ready_tasks_push(&self->teams[number].ready, task, place_of(self, task));
+  td_ready_tasks_push(&self->teams[number].ready,
+                      (td_ready_task){task, self->n_pushed++, place_of(self, task)});
   self->passes[facts->pass].outstanding++;
   tell_push(self, task, number, by);
   wake(self, number, pusher);

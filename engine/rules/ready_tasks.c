@@ -11,11 +11,10 @@ goes_after(td_ready_task a, td_ready_task b, void *context) {
 
 TD_HEAP_DEFINE(tasks, td_ready_task, TD_HEAP_GET, goes_after, TD_HEAP_SET)
 
-uint64_t
-td_ready_tasks_push(td_ready_tasks *tasks, uint64_t id, td_task_place place) {
+void
+td_ready_tasks_push(td_ready_tasks *tasks, td_ready_task task) {
   TD_GROW(tasks->heap, tasks->n, tasks->capacity);
-  tasks_push(tasks->heap, tasks->n++, (td_ready_task){id, tasks->n_pushed, place}, tasks);
-  return tasks->n_pushed++;
+  tasks_push(tasks->heap, tasks->n++, task, tasks);
 }
 
 td_ready_task

@@ -9,7 +9,7 @@
 
 typedef struct td_ready_task {
   uint64_t id;    /* the caller's */
-  uint64_t order; /* how many tasks were pushed before it */
+  uint64_t order; /* the number of its push: each is greater than those before */
   td_task_place place;
 } td_ready_task;
 
@@ -17,7 +17,6 @@ typedef struct td_ready_tasks {
   td_queue_order order;
   td_ready_task *heap; /* (owned) [n] the first task lies first */
   size_t n, capacity;
-  uint64_t n_pushed;
 } td_ready_tasks;
 
 /* td_ready_task_goes_after returns true if b goes strictly before a. */
@@ -27,9 +26,9 @@ td_ready_task_goes_after(td_queue_order order, const td_ready_task *a, const td_
                                       : td_push_goes_after(order, a->order, b->order);
 }
 
-/* td_ready_tasks_push takes a task and returns its `order`. td_ready_tasks_pop takes out the first,
+/* td_ready_tasks_push takes a task in. td_ready_tasks_pop takes out the first,
  * and td_ready_tasks_remove the one at a place of the heap; there is one. */
-uint64_t td_ready_tasks_push(td_ready_tasks *tasks, uint64_t id, td_task_place place);
+void td_ready_tasks_push(td_ready_tasks *tasks, td_ready_task task);
 td_ready_task td_ready_tasks_pop(td_ready_tasks *tasks);
 td_ready_task td_ready_tasks_remove(td_ready_tasks *tasks, size_t at);
 

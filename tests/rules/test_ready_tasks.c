@@ -39,6 +39,12 @@ pass_of_depth(both *self, uint32_t depth) {
 }
 
 static void
+push_place(both *self, td_task_place place) {
+  uint64_t number = self->pushed->len;
+  td_ready_tasks_push(&self->tasks, (td_ready_task){number, number, place});
+}
+
+static void
 push_node(both *self) {
   uint32_t pass = below(self, N_PASSES), number = below(self, N_NUMBERS + 1);
   if (!self->passes[pass]) return;
@@ -46,9 +52,8 @@ push_node(both *self) {
   td_node *node = td_node_new_raw(&plain_class, sizeof *node, 0, sequence_nr);
   td_node_task task = {.graph_task = td_graph_task_weak_ref(self->passes[pass]), .node = node};
   td_ready_queue_push(self->queue, task, TD_push_reason_ready);
-  td_ready_tasks_push(&self->tasks, self->pushed->len,
-                      (td_task_place){.depth = self->passes[pass]->handle.reentrant_depth,
-                                      .sequence_nr = sequence_nr});
+  push_place(self, (td_task_place){.depth = self->passes[pass]->handle.reentrant_depth,
+                                   .sequence_nr = sequence_nr});
   g_ptr_array_add(self->pushed, node);
   g_array_append_val(self->pass_of, pass);
 }
@@ -63,7 +68,7 @@ push_other(both *self, td_task_kind kind) {
     td_node_task task = {.graph_task = td_graph_task_weak_ref(self->passes[pass])};
     td_ready_queue_push(self->queue, task, TD_push_reason_root);
   }
-  td_ready_tasks_push(&self->tasks, self->pushed->len, (td_task_place){.kind = kind});
+  push_place(self, (td_task_place){.kind = kind});
   g_ptr_array_add(self->pushed, NULL);
   g_array_append_val(self->pass_of, pass);
 }
@@ -148,10 +153,10 @@ test_as_the_engine(void) {
 static void
 test_rank(void) {
   td_ready_tasks tasks = {0};
-  td_ready_tasks_push(&tasks, 0, (td_task_place){.rank = 1, .sequence_nr = 1});
-  td_ready_tasks_push(&tasks, 1, (td_task_place){.rank = 2, .sequence_nr = 0});
-  td_ready_tasks_push(&tasks, 2, (td_task_place){.rank = 1, .sequence_nr = 2});
-  td_ready_tasks_push(&tasks, 3, (td_task_place){.depth = 1, .rank = -1});
+  td_ready_tasks_push(&tasks, (td_ready_task){0, 0, (td_task_place){.rank = 1, .sequence_nr = 1}});
+  td_ready_tasks_push(&tasks, (td_ready_task){1, 1, (td_task_place){.rank = 2, .sequence_nr = 0}});
+  td_ready_tasks_push(&tasks, (td_ready_task){2, 2, (td_task_place){.rank = 1, .sequence_nr = 2}});
+  td_ready_tasks_push(&tasks, (td_ready_task){3, 3, (td_task_place){.depth = 1, .rank = -1}});
   static const uint64_t order[] = {3, 1, 2, 0};
   for (size_t i = 0; i < G_N_ELEMENTS(order); i++)
     g_assert_cmpuint(td_ready_tasks_pop(&tasks).id, ==, order[i]);

@@ -125,13 +125,13 @@ static void
 check_left_over(td_checker *checker) {
   for (uint32_t i = 0; i < checker->catalog->n_queues; i++) {
     const td_check_queue *queue = &checker->queues[i];
-    for (size_t entry = 0; entry < queue->n_heap; entry++) {
-      const td_check_entry *left = &queue->heap[entry];
-      if (left->node == TD_NONE || !td_check_queue_has(queue, left) ||
-          !td_tally_of(checker, left->graph_task)->ended_well)
+    for (size_t at = 0; at < queue->tasks.n; at++) {
+      td_check_entry left;
+      if (!td_check_queue_at(queue, at, &left) || left.node == TD_NONE ||
+          !td_tally_of(checker, left.graph_task)->ended_well)
         continue;
-      checker->seq = left->seq;
-      td_checker_violate(checker, TD_RULE_push_popped, left->node,
+      checker->seq = left.seq;
+      td_checker_violate(checker, TD_RULE_push_popped, left.node,
                          "enters queue %u and is never popped", i);
     }
   }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A ready queue as a check follows it: its own heap, so that a bug in the replay's does not hide.
- * Private to engine/profile. One thread. */
+ * A ready queue as a check follows it, by engine/rules. The engine does not use that code, so a bug
+ * in its queue does not hide here. Private to engine/profile. One thread. */
 #pragma once
 
 #include "engine/base/number_map.h"
 #include "engine/replay/catalog.h"
+#include "engine/rules/ready_tasks.h"
 
+/* A task in the queue. */
 typedef struct td_check_entry {
   uint64_t seq;  /* of its push */
-  uint32_t node; /* TD_NONE: a dummy */
+  uint32_t node; /* TD_NONE: a dummy or a shutdown task */
   uint32_t graph_task;
-  bool is_shutdown;
 } td_check_entry;
 
-/* An entry that leaves out of turn stays in the heap until it comes to the top. `seqs` knows which
- * entries still count, so that each push and pop takes logarithmic time. */
+/* An entry that leaves out of turn stays in the heap until it comes to the top. `seqs` knows
+ * which entries still count, so that each push and pop takes logarithmic time. */
 typedef struct td_check_queue {
-  td_check_entry *heap; /* (owned) [n_heap] */
-  size_t n_heap, capacity;
+  td_ready_tasks tasks; /* (owned) ids are node and graph task */
   size_t n;             /* tasks in the queue */
   td_number_map seqs;   /* by node and graph task: 1 + seq of its push; 0: it is not in the queue */
   td_number_map counts; /* by graph task: its tasks in the queue */
@@ -30,17 +30,18 @@ typedef struct td_check_queue {
   bool has_unknown; /* tasks may be in here that came before the tape */
 } td_check_queue;
 
-void td_check_queue_push(td_check_queue *queue, const td_catalog *catalog, td_queue_order order,
-                         td_check_entry entry);
+/* td_check_queue_push takes a task of a graph task; node: TD_NONE for a kind without one. */
+void td_check_queue_push(td_check_queue *queue, const td_catalog *catalog, uint64_t seq,
+                         td_task_kind kind, uint32_t node, uint32_t graph_task);
 
 /* td_check_queue_pop takes out (node, graph_task), or a dummy or shutdown task for TD_NONE. False
  * if there is none. *ahead is the entry that the order puts first. */
-bool td_check_queue_pop(td_check_queue *queue, const td_catalog *catalog, td_queue_order order,
+bool td_check_queue_pop(td_check_queue *queue, const td_catalog *catalog,
                         const td_event_queue_pop *pop, td_check_entry *popped,
                         td_check_entry *ahead);
 
-/* td_check_queue_has returns true if an entry of the heap is of a task in the queue. */
-bool td_check_queue_has(const td_check_queue *queue, const td_check_entry *entry);
+/* td_check_queue_at returns an entry of the heap, and whether its task is in the queue yet. */
+bool td_check_queue_at(const td_check_queue *queue, size_t at, td_check_entry *entry);
 
 /* td_check_queue_knows returns true if a task of this graph task came into the queue before. A long
  * queue that becomes empty forgets that. */

@@ -106,10 +106,10 @@ check_size(td_checker *checker, uint32_t queue, uint32_t size) {
 }
 
 static void
-enter(td_checker *checker, uint32_t queue, td_check_entry entry) {
-  entry.seq = checker->seq;
-  td_check_queue_push(&checker->queues[queue], checker->catalog,
-                      checker->catalog->queues[queue].order, entry);
+enter(td_checker *checker, uint32_t queue, td_task_kind kind, uint32_t node, uint32_t graph_task) {
+  checker->queues[queue].tasks.order = checker->catalog->queues[queue].order;
+  td_check_queue_push(&checker->queues[queue], checker->catalog, checker->seq, kind, node,
+                      graph_task);
 }
 
 /* A pass ends. It costs as much as the pass used queues: a tape may have very many of both. */
@@ -153,8 +153,7 @@ check_queue_push(td_checker *checker, const td_any_event *any) {
   /* One that was counted before: when is not on the tape, so values between are not compared. */
   tally->several_threads |= event->reason == TD_push_reason_precounted;
   note_queue(checker, event->queue, event->graph_task);
-  enter(checker, event->queue,
-        (td_check_entry){.node = event->node, .graph_task = event->graph_task});
+  enter(checker, event->queue, TD_TASK_NODE, event->node, event->graph_task);
   if (tally->end_seq) td_check_queue_end(&checker->queues[event->queue], event->graph_task);
   check_size(checker, event->queue, event->size);
 }
@@ -164,14 +163,13 @@ check_queue_wake(td_checker *checker, const td_any_event *any) {
   const td_event_queue_wake *event = &any->queue_wake;
   td_tally_of(checker, event->graph_task)->outstanding++;
   note_thread(checker, event->graph_task, event->event.thread);
-  enter(checker, event->queue, (td_check_entry){.node = TD_NONE, .graph_task = event->graph_task});
+  enter(checker, event->queue, TD_TASK_DUMMY, TD_NONE, event->graph_task);
   check_size(checker, event->queue, event->size);
 }
 
 static void
 check_queue_shutdown(td_checker *checker, const td_any_event *any) {
-  enter(checker, any->queue_shutdown.queue,
-        (td_check_entry){.node = TD_NONE, .graph_task = TD_NONE, .is_shutdown = true});
+  enter(checker, any->queue_shutdown.queue, TD_TASK_SHUTDOWN, TD_NONE, TD_NONE);
 }
 
 static void
@@ -213,10 +211,9 @@ may_pass_over(const td_checker *checker, const td_event_queue_pop *pop,
 static void
 check_queue_pop(td_checker *checker, const td_any_event *any) {
   const td_event_queue_pop *event = &any->queue_pop;
-  td_queue_order order = checker->catalog->queues[event->queue].order;
   td_check_queue *queue = &checker->queues[event->queue];
   td_check_entry popped, ahead;
-  if (!td_check_queue_pop(queue, checker->catalog, order, event, &popped, &ahead)) {
+  if (!td_check_queue_pop(queue, checker->catalog, event, &popped, &ahead)) {
     td_checker_violate(checker, TD_RULE_pop_pushed, event->node,
                        "is popped from queue %u, but is not in it", event->queue);
   } else {
