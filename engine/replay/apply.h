@@ -7,6 +7,10 @@
 
 #include "engine/replay/world.h"
 
+/* td_apply_event applies one event: only this function changes the state. An event that contradicts
+ * the state sets world->troubled. NULL: an event that cannot be read. */
+void td_apply_event(td_world *world, const td_any_event *event);
+
 /* The kinds that events.def counts among the changes of the state have a function. */
 #define DECLARE_state(name) void td_apply_##name(td_world *world, const td_any_event *any);
 #define DECLARE_both(name) DECLARE_state(name)

@@ -40,8 +40,8 @@ place_of(const heap_context *context, const td_queue_entry *entry) {
 static bool
 goes_after(td_queue_entry a, td_queue_entry b, void *data) {
   const heap_context *context = data;
-  if (context->order == TD_queue_order_fifo) return b.order < a.order;
-  if (context->order == TD_queue_order_lifo) return b.order > a.order;
+  if (context->order != TD_queue_order_heap)
+    return td_push_goes_after(context->order, a.order, b.order);
   return td_task_goes_after(place_of(context, &a), place_of(context, &b));
 }
 

@@ -2,7 +2,9 @@
 #include "engine/replay/replay.h"
 
 #include "engine/base/alloc.h"
+#include "engine/replay/apply.h"
 #include "engine/replay/checkpoints.h"
+#include "engine/replay/world_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "engine/replay/late_names.h"
 #include "engine/replay/segment_outline.h"
 #include "engine/replay/segment_state.h"
-#include "engine/replay/world.h"
+#include "engine/replay/world_run.h"
 #include "engine/trace/contents.h"
 #include "engine/trace/segment_writer.h"
 
@@ -159,7 +159,7 @@ apply_segment(passage *self, const td_segment *segment, const td_catalog *catalo
                       error);
 }
 
-/* As td_replay_open does: Note [One pass] in world.h. */
+/* As td_replay_open does: Note [One pass] in world_run.h. */
 static td_status
 collect_segment(passage *self, const td_segment *segment, td_catalog **catalog) {
   td_collecting *collecting;

@@ -114,16 +114,6 @@ td_world_grow(td_world *world, td_world_part part, uint32_t n) {
   return grown;
 }
 
-static bool
-is_fit(const td_world *world) {
-  const td_catalog *catalog = world->state.catalog;
-  return catalog->n_nodes <= world->tables[TD_WORLD_nodes].room &&
-         catalog->n_nodes <= world->tables[TD_WORLD_runs].room &&
-         catalog->n_queues <= world->tables[TD_WORLD_queues].room &&
-         catalog->n_threads <= world->tables[TD_WORLD_threads].room &&
-         catalog->n_graph_tasks <= world->tables[TD_WORLD_graph_tasks].room;
-}
-
 /* Gives each id and row of the catalog its element. */
 static bool
 fit(td_world *world) {
@@ -153,68 +143,17 @@ make_first_pages(td_world *world) {
 }
 
 td_status
+td_world_fit(td_world *world, td_error *error) {
+  return fit(world) && !world->out_of_memory ? TD_OK : no_memory(world, error);
+}
+
+td_status
 td_world_init(td_world *world, const td_catalog *catalog, td_error *error) {
   *world = (td_world){.state.catalog = catalog};
   if (make_first_pages(world)) return TD_OK;
   td_status status = no_memory(world, error);
   td_world_fini(world);
   return status;
-}
-
-/* Applies an event, which the catalog takes first. */
-static td_status
-learn(td_world *world, td_collecting *collecting, const td_any_event *event, uint64_t seq,
-      td_error *error) {
-  td_status status = TD_OK;
-  if (event && collecting) status = td_collecting_take(collecting, event, seq);
-  if (!status && !is_fit(world) && !fit(world)) status = no_memory(world, error);
-  if (!status) td_apply_event(world, event);
-  return status;
-}
-
-/* A world that gets a keyframe. */
-typedef struct beginning {
-  td_world *world;
-  td_collecting *collecting; /* or NULL */
-  td_error *error;
-  uint64_t time_ns; /* of the last event before the segment */
-  bool troubled;
-} beginning;
-
-static td_status
-apply_one(const td_any_event *event, uint64_t seq, void *data) {
-  beginning *self = data;
-  td_status status = learn(self->world, self->collecting, event, seq, self->error);
-  if (status) return status;
-  self->troubled |= self->world->troubled;
-  if (event->event.kind == TD_EVENT_totals_now) self->time_ns = event->event.time;
-  return TD_OK;
-}
-
-td_status
-td_world_begin(td_world *world, td_tape *tape, const td_segment *segment, td_collecting *collecting,
-               td_error *error) {
-  beginning self = {world, collecting, error, 0, false};
-  td_status status = td_tape_visit_keyframe(tape, segment, apply_one, &self, error);
-  td_world_set_u64(world, &world->state.header->seq, segment->first);
-  td_world_set_u64(world, &world->state.header->time_ns, self.time_ns);
-  world->troubled = self.troubled;
-  return status;
-}
-
-td_status
-td_world_run(td_world *world, td_tape *tape, const td_segment *segment, td_collecting *collecting,
-             td_world_visitor visit, void *data, td_error *error) {
-  td_status status = TD_OK;
-  td_tape_begin_pass(tape, segment);
-  for (uint64_t seq = segment->first; seq < segment->end && !status; seq++) {
-    const td_any_event *event = td_tape_peek(tape, seq);
-    status = learn(world, collecting, event, seq, error);
-    if (!status && visit) status = visit(event, seq, data);
-  }
-  td_tape_end_pass(tape);
-  if (!status && world->out_of_memory) status = no_memory(world, error);
-  return status ? status : td_tape_check_readable(tape, error);
 }
 
 void

@@ -8,14 +8,6 @@
  *
  * An element read by td_state_node and its like is out of date after a write to its page.
  *
- * Note [One pass]
- * A pass over a segment makes catalog and world, so that each event is decoded once. The catalog
- * takes an event first, then the world applies it. The world grows with the catalog, and sees what
- * events told so far. In a sound tape an event comes after those that declare what it names, so
- * the world needs no more. The catalog notices if it does (td_collecting_is_late). Then a second
- * pass makes the world anew, with all facts. So one position has one state, whichever way leads
- * there.
- *
  * One thread. */
 #pragma once
 
@@ -81,26 +73,25 @@ typedef struct td_world {
  * TD_OUT_OF_MEMORY. */
 td_status td_world_init(td_world *world, const td_catalog *catalog, td_error *error);
 
-/* td_world_begin applies the keyframe of the segment that the catalog is of, so that the world
- * stands before the segment's first event. If the catalog is still collected, `collecting` is not
- * NULL, and gets the keyframe too. world->troubled: the keyframe contradicts itself. As
- * td_tape_visit_keyframe. */
-td_status td_world_begin(td_world *world, td_tape *tape, const td_segment *segment,
-                         td_collecting *collecting, td_error *error);
+/* td_world_fit gives each id and row of the catalog its element: before an event of a catalog that
+ * is still collected. TD_OUT_OF_MEMORY, also if a table could not grow before. */
+td_status td_world_fit(td_world *world, td_error *error);
 void td_world_fini(td_world *world);
-
-/* td_world_run applies the events of the segment in a pass over the tape. If the catalog is still
- * collected, `collecting` is not NULL, and takes each event first. It calls `visit`, if not NULL,
- * after each event; event is NULL if it cannot be read. As td_collecting_take, or what `visit`
- * returned. */
-typedef td_status (*td_world_visitor)(const td_any_event *event, uint64_t seq, void *data);
-td_status td_world_run(td_world *world, td_tape *tape, const td_segment *segment,
-                       td_collecting *collecting, td_world_visitor visit, void *data,
-                       td_error *error);
 
 /* td_world_grow gives a table room for n elements at least. Without memory it returns false and
  * sets out_of_memory. */
 bool td_world_grow(td_world *world, td_world_part part, uint32_t n);
+
+/* td_world_is_fit tells whether td_world_fit has nothing to do. */
+static inline bool
+td_world_is_fit(const td_world *world) {
+  const td_catalog *catalog = world->state.catalog;
+  return catalog->n_nodes <= world->tables[TD_WORLD_nodes].room &&
+         catalog->n_nodes <= world->tables[TD_WORLD_runs].room &&
+         catalog->n_queues <= world->tables[TD_WORLD_queues].room &&
+         catalog->n_threads <= world->tables[TD_WORLD_threads].room &&
+         catalog->n_graph_tasks <= world->tables[TD_WORLD_graph_tasks].room;
+}
 
 /* td_world_own gives the world a copy of a shared page. */
 void td_world_own(td_world *world, uint32_t page);
@@ -184,8 +175,3 @@ td_world_set_u64(td_world *world, uint64_t *at, uint64_t value) {
 
 /* td_world_undo takes journal entries back until `mark` are left. */
 void td_world_undo(td_world *world, size_t mark);
-
-/* td_apply_event applies one event: only this function changes the state. An event that
- * contradicts the state sets world->troubled. NULL: an event that
- * cannot be read. */
-void td_apply_event(td_world *world, const td_any_event *event);

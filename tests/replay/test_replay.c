@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
+#include "engine/replay/apply.h"
 #include "engine/replay/catalog_collect.h"
 #include "engine/replay/checkpoints.h"
 #include "engine/replay/replay.h"
-#include "engine/replay/world.h"
 #include "tests/fixtures/tape_maker.h"
 
 #include <glib.h>

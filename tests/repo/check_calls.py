@@ -22,8 +22,6 @@ FORMULAS = {"engine/torch/ops/base/calc", "engine/torch/ops/base/gradient_sum"}
 # Tables that name what calls their helpers (replay), and files that were cut for length.
 CIRCLES = [circle.split() for circle in (
     """engine/profile/model/modeller engine/profile/model/modeller_waits""",
-    """engine/replay/apply engine/replay/apply_pass engine/replay/apply_thread engine/replay/pools engine/replay/queue_heap
-       engine/replay/world""",
 )]
 
 
