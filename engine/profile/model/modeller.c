@@ -43,14 +43,6 @@ task_at(td_modeller *self, td_model_lane *lane) {
   return lane->n ? &self->model.tasks[lane->frames[lane->n - 1].task] : NULL;
 }
 
-void
-td_modeller_list_busy(td_modeller *self, td_model_lane *lane, uint32_t thread) {
-  if (lane->is_listed) return;
-  TD_GROW(self->busy, self->n_busy, self->busy_capacity);
-  self->busy[self->n_busy++] = thread;
-  lane->is_listed = true;
-}
-
 /* ---- the model is whole ---- */
 
 static void

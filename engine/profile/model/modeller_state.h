@@ -4,6 +4,7 @@
  * modeller_waits.c. */
 #pragma once
 
+#include "engine/base/alloc.h"
 #include "engine/profile/model/pass_handings.h"
 #include "engine/profile/model/pass_locks.h"
 #include "engine/profile/model/pass_streams.h"
@@ -65,7 +66,13 @@ struct td_modeller {
 };
 
 /* td_modeller_list_busy notes that a lane is to be cleared with the model. */
-void td_modeller_list_busy(td_modeller *self, td_model_lane *lane, uint32_t thread);
+static inline void
+td_modeller_list_busy(td_modeller *self, td_model_lane *lane, uint32_t thread) {
+  if (lane->is_listed) return;
+  TD_GROW(self->busy, self->n_busy, self->busy_capacity);
+  self->busy[self->n_busy++] = thread;
+  lane->is_listed = true;
+}
 
 /* ---- pieces ---- */
 
