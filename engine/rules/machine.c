@@ -120,9 +120,10 @@ push(td_machine *self, uint32_t task, uint32_t by, uint32_t pusher) {
 static void
 plan_times(td_machine *self, uint32_t task, uint32_t team) {
   const td_machine_task *facts = &self->plan->tasks[task];
-  if (is_heard(self, TD_MACHINE_begin))
-    plan_at(self, self->now + facts->begins_ns, CALL, task, team);
-  if (is_heard(self, TD_MACHINE_end)) plan_at(self, self->now + facts->ends_ns, RETURN, task, team);
+  if (self->plan->spans) {
+    plan_at(self, self->now + self->plan->spans[task].begin_ns, CALL, task, team);
+    plan_at(self, self->now + self->plan->spans[task].end_ns, RETURN, task, team);
+  }
   for (uint32_t i = facts->first; i < facts->first + facts->n; i++)
     if (self->plan->edges[i].to != TD_NONE)
       plan_at(self, self->now + self->plan->edges[i].after_ns, DELIVER, i, team);

@@ -50,9 +50,13 @@ typedef struct td_machine_task {
   uint32_t inner;     /* the first pass that it calls, or TD_NONE */
   bool is_unwanted;   /* it does not run, unless it is a root */
   uint64_t sequence_nr;
-  uint64_t lasts_ns;           /* from its pop until its thread is free; each part, with passes */
-  uint64_t begins_ns, ends_ns; /* of its function, after the pop */
+  uint64_t lasts_ns; /* from its pop until its thread is free; each part, with passes */
 } td_machine_task;
+
+/* When a task's function begins and ends, after its pop. */
+typedef struct td_machine_span {
+  uint64_t begin_ns, end_ns;
+} td_machine_span;
 
 /* A pass that a task, a callback, or the pass before it begins. */
 #define TD_MACHINE_CALLED UINT64_MAX
@@ -74,8 +78,8 @@ typedef enum td_machine_kind {
   TD_MACHINE_pass_end,   /* id: a pass */
   TD_MACHINE_push,       /* id: a task */
   TD_MACHINE_pop,        /* id: a task */
-  TD_MACHINE_begin,      /* id: a task, whose function begins */
-  TD_MACHINE_end,        /* id: a task, whose function ends */
+  TD_MACHINE_begin,      /* id: a task, whose function begins; if the plan has spans */
+  TD_MACHINE_end,        /* id: a task, whose function ends; the same */
   TD_MACHINE_deliver,    /* id: an edge; before the push that follows from it */
   TD_MACHINE_finish,     /* id: a task; its worker is free */
   TD_MACHINE_resume,     /* id: a task that goes on: the pass that it called is over */
@@ -101,6 +105,7 @@ typedef struct td_machine_plan {
   const td_machine_edge *edges;  /* (borrowed) */
   const td_machine_pass *passes; /* (borrowed) [n_passes] */
   const td_queue_order *orders;  /* (borrowed) [n_teams] */
+  const td_machine_span *spans;  /* (borrowed) [n_tasks] of functions, or NULL */
   uint32_t n_tasks, n_passes, n_teams;
   uint32_t n_workers; /* of each team */
   bool is_timed;

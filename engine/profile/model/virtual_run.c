@@ -32,6 +32,7 @@ typedef struct run {
   td_virtual_result *result;
   td_virtual_task *tasks;  /* (owned) */
   td_machine_task *given;  /* (owned) the same as the machine takes them */
+  td_machine_span *spans;  /* (owned) or NULL: nobody listens */
   td_machine_edge *edges;  /* (owned) the deliveries */
   td_machine_pass *passes; /* (owned) */
   td_queue_order *orders;  /* (owned) by team: the devices, then the owners of passes */
@@ -116,19 +117,24 @@ take_passes(run *self) {
 static td_machine_task
 machine_task_of(const run *self, uint32_t number) {
   const td_model_task *facts = &self->model->tasks[number];
-  const td_virtual_task *task = &self->tasks[number];
   uint32_t owners = self->passes[facts->pass].team;
-  return (td_machine_task){
-      .pass = facts->pass,
-      .team = facts->device < 0 ? owners : (uint32_t)facts->device,
-      .first = facts->first,
-      .n = facts->n,
-      .next_root = TD_NONE,
-      .inner = TD_NONE,
-      .sequence_nr = facts->sequence_nr,
-      .lasts_ns = task->total_ns,
-      .begins_ns = td_virtual_time(facts, task->share, facts->begin_ns),
-      .ends_ns = td_virtual_time(facts, task->share, facts->begin_ns + facts->apply_ns)};
+  return (td_machine_task){.pass = facts->pass,
+                           .team = facts->device < 0 ? owners : (uint32_t)facts->device,
+                           .first = facts->first,
+                           .n = facts->n,
+                           .next_root = TD_NONE,
+                           .inner = TD_NONE,
+                           .sequence_nr = facts->sequence_nr,
+                           .lasts_ns = self->tasks[number].total_ns};
+}
+
+static td_machine_span
+span_of(const run *self, uint32_t number) {
+  const td_model_task *facts = &self->model->tasks[number];
+  double share = self->tasks[number].share;
+  uint64_t begin = facts->begin_ns, end = facts->begin_ns + facts->apply_ns;
+  return (td_machine_span){td_virtual_time(facts, share, begin),
+                           td_virtual_time(facts, share, end)};
 }
 
 static void
@@ -138,6 +144,7 @@ take_tasks(run *self) {
   for (uint32_t i = model->n_tasks; i-- > 0;) {
     td_machine_task *task = &self->given[i];
     *task = machine_task_of(self, i);
+    if (self->spans) self->spans[i] = span_of(self, i);
     if (model->tasks[i].n_awaited) continue;
     task->next_root = self->passes[task->pass].root;
     self->passes[task->pass].root = i;
@@ -214,6 +221,7 @@ run_machine(run *self) {
                                 .edges = self->edges,
                                 .passes = self->passes,
                                 .orders = self->orders,
+                                .spans = self->spans,
                                 .n_tasks = self->model->n_tasks,
                                 .n_passes = self->model->n_passes,
                                 .n_teams = self->n_teams,
@@ -240,6 +248,8 @@ reserve(run *self) {
   self->began = td_try_alloc(model->n_passes, sizeof *self->began);
   size_t n_teams = (size_t)self->n_devices + model->n_passes;
   self->orders = td_try_alloc(n_teams, sizeof *self->orders);
+  if (self->listener) self->spans = td_try_alloc(model->n_tasks, sizeof *self->spans);
+  if (self->listener && !self->spans) return false;
   return self->tasks && self->given && self->edges && self->passes && self->began && self->orders;
 }
 
@@ -247,6 +257,7 @@ static void
 release(run *self) {
   free(self->tasks);
   free(self->given);
+  free(self->spans);
   free(self->edges);
   free(self->passes);
   free(self->began);
