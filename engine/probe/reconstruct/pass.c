@@ -25,7 +25,7 @@ obtain(td_rpass *pass, td_rnode *node, bool *is_new) {
   *is_new = number > pass->n_tasks;
   if (*is_new) {
     TD_GROW(pass->tasks, pass->n_tasks, pass->tasks_capacity);
-    pass->tasks[pass->n_tasks++] = (td_rtask){.node = node, .device = TD_DEVICE_CPU};
+    pass->tasks[pass->n_tasks++] = (td_rtask){.node = node, .pass = pass, .device = TD_DEVICE_CPU};
     td_rnode_hold(node);
   }
   return &pass->tasks[number - 1];

@@ -7,17 +7,19 @@
 #include "engine/base/hash_index.h"
 #include "engine/probe/reconstruct/node.h"
 
+struct td_rpass;
+struct td_rqueue;
+
 /* One node in one pass. */
 typedef struct td_rtask {
   td_rnode *node;
+  struct td_rpass *pass; /* (borrowed) */
   uint32_t dependencies;
   uint32_t n_captures, first_capture; /* index into the pass's outputs */
   int32_t device;                     /* of the gradients that came; before 2.6 it runs there */
   uint64_t filled;                    /* bits: which of the first 64 inputs have a gradient */
   bool needed, counted, buffered, pushed, begun;
 } td_rtask;
-
-struct td_rqueue;
 
 typedef struct td_rpass {
   uint32_t graph_task; /* TD_NONE until the tape has it */

@@ -46,7 +46,7 @@ push_root(td_rpass *pass) {
             .input_nr = pass->root_input_nr, .from = TD_NONE, .mode = TD_accumulation_move,
             .bytes = (uint32_t)TD_MIN(given->n_bytes, (uint64_t)UINT32_MAX));
   }
-  td_rqueue_push(pass, root, TD_push_reason_root);
+  td_rqueue_push(root, TD_push_reason_root);
 }
 
 /* The first that shows that the engine took the call. Speaks for the thread that called. */
@@ -132,7 +132,7 @@ hand_on_one(td_rpass *pass, const td_rnode *from, td_seen_edge edge,
   task->buffered = true;
   if (is_ready) {
     TD_EMIT(buffer_ready, .node = node->id, .graph_task = pass->graph_task);
-    td_rqueue_push(pass, task, TD_push_reason_ready);
+    td_rqueue_push(task, TD_push_reason_ready);
   } else if (!was_buffered) {
     TD_EMIT(buffer_park, .node = node->id, .graph_task = pass->graph_task);
   }
@@ -181,10 +181,13 @@ td_progress_capture(const td_rpass *pass, const td_rtask *task) {
 }
 
 static bool
-is_silent(const td_rentry *entry) {
-  td_rtask *task = td_rpass_find(entry->pass, entry->node);
-  bool is_graph_root = entry->pass->n_roots != 1 && entry->node == entry->pass->root;
-  return entry->pass->over || is_graph_root || !td_rtask_runs(entry->pass, task);
+is_graph_root(const td_rtask *task) {
+  return task->pass->n_roots != 1 && task->node == task->pass->root;
+}
+
+static bool
+is_silent(const td_rtask *task) {
+  return task->pass->over || is_graph_root(task) || !td_rtask_runs(task->pass, task);
 }
 
 static void
@@ -197,18 +200,20 @@ run_graph_root(td_rpass *pass) {
 /* Pops and runs what is first in the queue, if no hook will tell of it. */
 bool
 td_progress_run_silent(td_rqueue *queue) {
-  if (queue->n == 0 || !is_silent(&queue->heap[0])) return false;
-  td_rentry entry = td_rqueue_pop(queue);
-  td_rqueue_emit_pop(queue, entry.pass, entry.node);
-  if (entry.pass->over) {
-    TD_EMIT(node_skip, .node = entry.node->id, .graph_task = entry.pass->graph_task,
+  td_rtask *task = td_rqueue_first(queue);
+  if (!task || !is_silent(task)) return false;
+  td_rpass *pass = task->pass;
+  td_rqueue_pop(queue);
+  td_rqueue_emit_pop(queue, task);
+  if (pass->over) {
+    TD_EMIT(node_skip, .node = task->node->id, .graph_task = pass->graph_task,
             .reason = TD_skip_reason_expired);
-  } else if (entry.pass->n_roots != 1 && entry.node == entry.pass->root) {
-    run_graph_root(entry.pass);
+  } else if (is_graph_root(task)) {
+    run_graph_root(pass);
   } else {
-    td_progress_capture(entry.pass, td_rpass_find(entry.pass, entry.node));
-    count_done(entry.pass);
+    td_progress_capture(pass, task);
+    count_done(pass);
   }
-  td_rpass_unref(entry.pass);
+  td_rpass_unref(pass);
   return true;
 }

@@ -2,27 +2,16 @@
 #include "engine/probe/reconstruct/queue.h"
 
 #include "engine/base/alloc.h"
-#include "engine/base/heap.h"
 #include "engine/events/emit.h"
-#include "engine/rules/task_order.h"
 
 static td_rqueue **queues; /* (owned) */
 static size_t n_queues, queues_capacity;
 static bool queues_known;
 
-/* Dummies never wait here. */
-static inline td_task_place
-place_of(const td_rentry *entry) {
-  return (td_task_place){.depth = entry->pass->over ? TD_TASK_DEPTH_GONE : entry->pass->depth,
-                         .sequence_nr = entry->node->sequence_nr};
+static td_rtask *
+task_of(const td_ready_task *entry) {
+  return (td_rtask *)(uintptr_t)entry->id;
 }
-
-static inline bool
-goes_after(td_rentry a, td_rentry b, void *context) {
-  return td_task_goes_after(place_of(&a), place_of(&b));
-}
-
-TD_HEAP_DEFINE(entries, td_rentry, TD_HEAP_GET, goes_after, TD_HEAP_SET)
 
 void
 td_rqueues_start(bool known) {
@@ -61,9 +50,9 @@ device_of(const td_rtask *task) {
 }
 
 td_rqueue *
-td_rqueue_for(const td_rpass *pass, const td_rtask *task) {
+td_rqueue_for(const td_rtask *task) {
   int32_t device = device_of(task);
-  return device == TD_DEVICE_CPU ? pass->queue : device_queue(device);
+  return device == TD_DEVICE_CPU ? task->pass->queue : device_queue(device);
 }
 
 td_rqueue *
@@ -71,53 +60,64 @@ td_rqueue_at(size_t number) {
   return number < n_queues ? queues[number] : NULL;
 }
 
+/* Dummies never wait here. */
 void
-td_rqueue_push(td_rpass *pass, td_rtask *task, td_push_reason reason) {
-  td_rqueue *queue = td_rqueue_for(pass, task);
+td_rqueue_push(td_rtask *task, td_push_reason reason) {
+  td_rqueue *queue = td_rqueue_for(task);
+  td_rpass *pass = task->pass;
+  td_task_place place = {.depth = pass->over ? TD_TASK_DEPTH_GONE : pass->depth,
+                         .sequence_nr = task->node->sequence_nr};
   task->pushed = true;
   pass->outstanding++;
   pass->refs++;
-  TD_GROW(queue->heap, queue->n, queue->capacity);
-  entries_push(queue->heap, queue->n++, (td_rentry){pass, task->node}, NULL);
+  td_ready_tasks_push(&queue->tasks, (td_ready_task){(uintptr_t)task, queue->n_pushed++, place});
   if (queues_known)
     TD_EMIT(queue_push, .queue = queue->id, .node = task->node->id, .graph_task = pass->graph_task,
-            .size = (uint32_t)queue->n, .reason = reason);
+            .size = (uint32_t)queue->tasks.n, .reason = reason);
 }
 
-bool
-td_rqueue_is_first(const td_rqueue *queue, const td_rpass *pass, const td_rnode *node) {
-  return queue->n > 0 && queue->heap[0].pass == pass && queue->heap[0].node == node;
+td_rtask *
+td_rqueue_first(const td_rqueue *queue) {
+  return queue->tasks.n ? task_of(&queue->tasks.heap[0]) : NULL;
 }
 
-td_rentry
+void
 td_rqueue_pop(td_rqueue *queue) {
-  return entries_pop(queue->heap, queue->n--, NULL);
+  td_ready_tasks_pop(&queue->tasks);
 }
 
-/* Puts back all but those that match, in the array's order. */
+/* Puts back all but those that match, in the array's order. task: NULL: all of the pass. */
 static size_t
-take_all(td_rqueue *queue, const td_rpass *pass, const td_rnode *node) {
-  size_t n = queue->n, n_taken = 0;
-  queue->n = 0;
+take_all(td_rqueue *queue, const td_rpass *pass, const td_rtask *task) {
+  size_t n = queue->tasks.n, n_taken = 0;
+  queue->tasks.n = 0;
   for (size_t i = 0; i < n; i++) {
-    td_rentry entry = queue->heap[i];
-    bool matches = entry.pass == pass && (!node || entry.node == node);
+    td_ready_task entry = queue->tasks.heap[i];
+    bool matches = task ? task_of(&entry) == task : task_of(&entry)->pass == pass;
     n_taken += matches;
-    if (!matches) entries_push(queue->heap, queue->n++, entry, NULL);
+    if (!matches) td_ready_tasks_push(&queue->tasks, entry);
   }
   return n_taken;
 }
 
 bool
-td_rqueue_take(td_rqueue *queue, const td_rpass *pass, const td_rnode *node) {
-  return take_all(queue, pass, node) > 0;
+td_rqueue_take(td_rqueue *queue, const td_rtask *task) {
+  return take_all(queue, task->pass, task) > 0;
 }
 
 void
-td_rqueue_emit_pop(const td_rqueue *queue, const td_rpass *pass, const td_rnode *node) {
+td_rqueue_emit_pop(const td_rqueue *queue, const td_rtask *task) {
   if (queues_known)
-    TD_EMIT(queue_pop, .queue = queue->id, .node = node->id, .graph_task = pass->graph_task,
-            .size = (uint32_t)queue->n, .waited = 0);
+    TD_EMIT(queue_pop, .queue = queue->id, .node = task->node->id,
+            .graph_task = task->pass->graph_task, .size = (uint32_t)queue->tasks.n, .waited = 0);
+}
+
+void
+td_rqueues_expire(const td_rpass *pass) {
+  for (size_t i = 0; i < n_queues; i++)
+    for (size_t at = 0; at < queues[i]->tasks.n; at++)
+      if (task_of(&queues[i]->tasks.heap[at])->pass == pass)
+        td_ready_tasks_expire(&queues[i]->tasks, at);
 }
 
 void

@@ -4,11 +4,11 @@
  * Problem: hooks see the graph, the calls of backward, and on which thread each node begins and
  * ends. Queues, counts and buffers happen between these moments, unseen.
  *
- * What happens there follows by the engine's rules. A node that ended hands its gradients on.
- * Counts fall. A task whose count reaches zero enters the queue of its device. The thread pops the
- * task that it begins next. One moment does not follow: when a thread hands on. It is after the
- * node's end. It is before the thread's next event, and before the begin of a node that needed the
- * gradient.
+ * What happens there follows by the engine's rules (engine/rules). A node that ended hands its
+ * gradients on. Counts fall. A task whose count reaches zero enters the queue of its device. The
+ * thread pops the task that it begins next. One moment does not follow: when a thread hands on. It
+ * is after the node's end. It is before the thread's next event, and before the begin of a node
+ * that needed the gradient.
  *
  * Trick: that moment goes on the tape as late as possible. The thread itself emits it at its next
  * event. Another thread may begin a node earlier that only this gradient can have made ready. Then
@@ -30,8 +30,6 @@
 #include "engine/probe/reconstruct/progress.h"
 
 #include <pthread.h>
-
-#define MAX_DEPTH 60 /* nested passes on one thread; deeper ones go to the pool */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static td_rpass **passes; /* (owned references) under way */
@@ -81,8 +79,8 @@ find_pass(const td_rthread *thread, const td_rnode *node, int64_t engine_task) {
 
 /* A thread that was not seen before works for a pass: on a device, or in the pool. */
 static void
-adopt(td_rthread *thread, td_rpass *pass, const td_rtask *task) {
-  td_rqueue *queue = td_rqueue_for(pass, task);
+adopt(td_rthread *thread, const td_rtask *task) {
+  td_rqueue *queue = td_rqueue_for(task);
   queue->server = thread;
   if (thread->queue) return;
   thread->queue = queue;
@@ -99,21 +97,21 @@ adopt(td_rthread *thread, td_rpass *pass, const td_rtask *task) {
 
 /* Brings the node to the queue's top by what must have happened unseen. */
 static void
-bring_up(td_rpass *pass, const td_rtask *task, td_rqueue *queue) {
-  td_rnode *node = task->node;
-  uint32_t index = (uint32_t)(task - pass->tasks);
+bring_up(const td_rtask *task, td_rqueue *queue) {
+  const td_rpass *pass = task->pass;
   while (!pass->lost) {
-    if (td_rqueue_is_first(queue, pass, node)) return;
+    if (td_rqueue_first(queue) == task) return;
     if (td_progress_run_silent(queue)) continue;
-    if (pass->tasks[index].pushed || !td_progress_settle_another(pass)) return;
+    if (task->pushed || !td_progress_settle_another(pass)) return;
   }
 }
 
 static void
-pop(td_rpass *pass, td_rtask *task, td_rqueue *queue) {
-  if (td_rqueue_is_first(queue, pass, task->node)) {
+pop(const td_rtask *task, td_rqueue *queue) {
+  td_rpass *pass = task->pass;
+  if (td_rqueue_first(queue) == task) {
     td_rqueue_pop(queue);
-  } else if (td_rqueue_take(queue, pass, task->node)) {
+  } else if (td_rqueue_take(queue, task)) {
     if (td_rqueues_known() && !pass->disordered)
       TD_EMIT(mark, .text = td_intern("a pop was seen that is not the queue's first: a push by "
                                       "another thread came after it"));
@@ -121,7 +119,7 @@ pop(td_rpass *pass, td_rtask *task, td_rqueue *queue) {
   } else {
     return td_progress_give_up(pass, "a node began that waited for more");
   }
-  td_rqueue_emit_pop(queue, pass, task->node);
+  td_rqueue_emit_pop(queue, task);
   td_rpass_unref(pass);
 }
 
@@ -142,11 +140,11 @@ begin(td_rthread *thread, td_rnode *node, int64_t engine_task, bool *is_root) {
   *is_root = is_root_of(pass, node);
   td_progress_announce_for_owner(pass);
   td_rtask *task = td_rpass_find(pass, node);
-  adopt(thread, pass, task);
+  adopt(thread, task);
   if (!pass->lost) {
-    td_rqueue *queue = td_rqueue_for(pass, task);
-    bring_up(pass, task, queue);
-    if (!pass->lost) pop(pass, task, queue);
+    td_rqueue *queue = td_rqueue_for(task);
+    bring_up(task, queue);
+    if (!pass->lost) pop(task, queue);
   }
   task->begun = true;
   if (!pass->lost) td_progress_capture(pass, task);
@@ -192,7 +190,7 @@ goes_to_pool(const td_rthread *thread) {
   uint32_t n_nested = 0;
   for (size_t i = 0; i < thread->n_calls; i++)
     n_nested += thread->calls[i]->outer && !thread->calls[i]->in_pool;
-  return n_nested >= MAX_DEPTH;
+  return n_nested >= TD_MAX_DEPTH;
 }
 
 uint32_t
@@ -229,7 +227,8 @@ finish(td_rpass *pass) {
     more = td_progress_settle_another(pass);
     td_rqueue *queue;
     for (size_t i = 0; !more && !pass->lost && (queue = td_rqueue_at(i)); i++) {
-      if (queue->n == 0 || queue->heap[0].pass != pass) continue;
+      const td_rtask *first = td_rqueue_first(queue);
+      if (!first || first->pass != pass) continue;
       td_ring *own = queue->server ? td_rthread_speak_for(queue->server) : td_emit_ring;
       more = td_progress_run_silent(queue);
       td_rthread_speak_for_self(own);
@@ -276,10 +275,10 @@ wake_owner(td_rpass *pass, const td_rthread *last) {
   if (!last || !td_rqueues_known() || pass->lost) return;
   td_ring *own = td_rthread_speak_for(last);
   TD_EMIT(queue_wake, .queue = queue->id, .graph_task = pass->graph_task,
-          .size = (uint32_t)queue->n + 1);
+          .size = (uint32_t)queue->tasks.n + 1);
   td_rthread_speak_for_self(own);
   TD_EMIT(queue_pop, .queue = queue->id, .node = TD_NONE, .graph_task = pass->graph_task,
-          .size = (uint32_t)queue->n, .waited = 0);
+          .size = (uint32_t)queue->tasks.n, .waited = 0);
   TD_EMIT(outstanding, .graph_task = pass->graph_task, .value = 0);
 }
 
@@ -324,6 +323,7 @@ forget(td_rthread *thread, td_rpass *pass, size_t at) {
     if (thread->calls[i] == pass) thread->calls[i] = thread->calls[--thread->n_calls];
   passes[at] = passes[--n_passes];
   pass->over = true;
+  td_rqueues_expire(pass);
   td_rpass_unref(pass);
 }
 
