@@ -24,6 +24,8 @@
  *   the thread takes what is first in its queue, whichever pass that is for (Engine::execute,
  *   thread_main). The caller goes on when the pass inside is over and its thread is free: the one
  *   that called last goes on first.
+ * - A pass that the engine gives to its pool runs as if on its caller's thread. That thread sleeps
+ *   meanwhile, and the pool pops the same queue (add_thread_pool_task).
  * - A final callback may call a pass. It begins as soon as the pass that queued the callback is
  *   over.
  *

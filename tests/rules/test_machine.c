@@ -16,8 +16,8 @@
 
 #include <glib.h>
 
-#define MAX_TASKS 64
-#define MAX_PASSES 12
+#define MAX_TASKS 192
+#define MAX_PASSES 96
 #define N_TEAMS 3 /* sim:0, sim:1, the caller */
 #define CALLER 2
 #define PATIENCE 20000 /* ms */
@@ -43,6 +43,7 @@ typedef struct program {
 
   td_queue_order order;
   bool is_timed;
+  uint32_t n_deep;                    /* passes inside one another, beside others */
   GMutex lock;                        /* guards what follows */
   GArray *popped[N_TEAMS];            /* tasks as the engine pops them */
   uint32_t n_begun[N_TEAMS], n_turns; /* n_turns: that are over */
@@ -116,16 +117,25 @@ add_pass(program *self, GRand *random, uint32_t caller, uint32_t n, uint32_t n_t
                                          .begin_ns = is_inner ? TD_MACHINE_CALLED : 0};
 }
 
+/* A pass that a task calls before those that it calls already. */
 static void
-make_program(program *self, GRand *random, uint32_t n_teams, bool nests) {
+add_inner(program *self, GRand *random, uint32_t caller, uint32_t n, uint32_t n_teams) {
+  uint32_t pass = self->n_passes, before = self->tasks[caller].inner;
+  add_pass(self, random, caller, n, n_teams);
+  self->passes[pass].next = before;
+  self->tasks[caller].inner = pass;
+}
+
+static void
+make_program(program *self, GRand *random, uint32_t n_teams) {
+  bool nests = self->order == TD_queue_order_heap;
   add_pass(self, random, TD_NONE, (uint32_t)g_rand_int_range(random, 1, 16), n_teams);
   for (int i = g_rand_int_range(random, 0, 5); nests && i > 0; i--) {
     uint32_t caller = (uint32_t)g_rand_int_range(random, 0, (gint32)self->n_tasks);
-    uint32_t pass = self->n_passes, before = self->tasks[caller].inner;
-    add_pass(self, random, caller, (uint32_t)g_rand_int_range(random, 1, 8), n_teams);
-    self->passes[pass].next = before;
-    self->tasks[caller].inner = pass;
+    add_inner(self, random, caller, (uint32_t)g_rand_int_range(random, 1, 8), n_teams);
   }
+  for (uint32_t i = 0; i < self->n_deep; i++)
+    add_inner(self, random, self->n_tasks - 1, (uint32_t)g_rand_int_range(random, 1, 3), n_teams);
 }
 
 /* ---- the machine ---- */
@@ -268,18 +278,25 @@ run_engine(program *self) {
 
 /* ---- both ---- */
 
+typedef struct wish {
+  uint32_t n_teams, n_deep;
+  td_queue_order order;
+} wish;
+
+/* With several threads, time counts. */
 static void
-compare(uint32_t seed, uint32_t n_teams, bool is_timed, td_queue_order order) {
+compare(uint32_t seed, wish wish) {
   g_autofree program *self = g_new0(program, 1);
   g_autoptr(GRand) random = g_rand_new_with_seed(seed);
-  self->is_timed = is_timed;
-  self->order = order;
+  self->is_timed = wish.n_teams > 1;
+  self->order = wish.order;
+  self->n_deep = wish.n_deep;
   self->turns = g_array_new(FALSE, FALSE, sizeof(turn));
   for (uint32_t i = 0; i < N_TEAMS; i++) {
     self->expected[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     self->popped[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
   }
-  make_program(self, random, n_teams, order == TD_queue_order_heap);
+  make_program(self, random, wish.n_teams);
   ask_machine(self);
   run_engine(self);
   for (uint32_t i = 0; i < N_TEAMS; i++) {
@@ -295,13 +312,20 @@ compare(uint32_t seed, uint32_t n_teams, bool is_timed, td_queue_order order) {
 static void
 test_one_thread(void) {
   for (uint32_t seed = 0; seed < 300; seed++)
-    compare(seed, 1, false, TD_queue_order_heap);
+    compare(seed, (wish){1, 0, TD_queue_order_heap});
 }
 
 static void
 test_devices(void) {
   for (uint32_t seed = 0; seed < 150; seed++)
-    compare(seed, N_TEAMS, true, TD_queue_order_heap);
+    compare(seed, (wish){N_TEAMS, 0, TD_queue_order_heap});
+}
+
+/* Threads of the pool run what is deeper than MAX_DEPTH, from the same queue. */
+static void
+test_pool(void) {
+  for (uint32_t seed = 0; seed < 5; seed++)
+    compare(seed, (wish){1, 66, TD_queue_order_heap});
 }
 
 /* Their passes have queues of their own, so a pass inside a node is another matter. */
@@ -309,10 +333,10 @@ static void
 test_2017(void) {
   g_assert_cmpint(td_scheduler_set("2017", NULL), ==, TD_OK);
   for (uint32_t seed = 0; seed < 100; seed++)
-    compare(seed, 1, false, TD_queue_order_lifo);
+    compare(seed, (wish){1, 0, TD_queue_order_lifo});
   g_assert_cmpint(td_scheduler_set("2017-fifo", NULL), ==, TD_OK);
   for (uint32_t seed = 0; seed < 100; seed++)
-    compare(seed, 1, false, TD_queue_order_fifo);
+    compare(seed, (wish){1, 0, TD_queue_order_fifo});
   g_assert_cmpint(td_scheduler_set("engine", NULL), ==, TD_OK);
 }
 
@@ -330,6 +354,7 @@ main(int argc, char **argv) {
   call_node_unref(first);
   g_test_add_func("/rules/machine/one_thread", test_one_thread);
   g_test_add_func("/rules/machine/devices", test_devices);
+  g_test_add_func("/rules/machine/pool", test_pool);
   g_test_add_func("/rules/machine/schedulers-of-2017", test_2017);
   return g_test_run();
 }
