@@ -26,8 +26,8 @@ td_ready_task_goes_after(td_queue_order order, const td_ready_task *a, const td_
                                       : td_push_goes_after(order, a->order, b->order);
 }
 
-/* td_ready_tasks_push takes a task in. td_ready_tasks_pop takes out the first,
- * and td_ready_tasks_remove the one at a place of the heap; there is one. */
+/* td_ready_tasks_push takes a task in. td_ready_tasks_pop takes out the first, and
+ * td_ready_tasks_remove the one at a place of the heap; there is one. */
 void td_ready_tasks_push(td_ready_tasks *tasks, td_ready_task task);
 td_ready_task td_ready_tasks_pop(td_ready_tasks *tasks);
 td_ready_task td_ready_tasks_remove(td_ready_tasks *tasks, size_t at);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * A model's passes once more, in virtual time: the recorded durations under the queue of the engine
- * (engine/rules/machine.h) or under another rule. Each device has its workers, and so
- * has each thread that calls backward. A worker that sleeps takes wake_ns to begin. Any thread. */
+ * (engine/rules/machine.h) or under another rule. Each device has its workers, and so has each
+ * thread that calls backward. A worker that sleeps takes wake_ns to begin. Any thread. */
 #pragma once
 
 #include "engine/profile/model/virtual_tasks.h"
