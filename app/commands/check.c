@@ -48,7 +48,7 @@ print_conflict(const char *path, const td_catalog *catalog, td_tape *tape, uint6
   td_any_event event;
   if (td_tape_get(tape, seq, &event, NULL) || event.event.kind != TD_EVENT_stream_conflict) return;
   char *what = td_why_describe(catalog, tape, &event),
-       *meaning = td_conflict_meaning(catalog, tape, &event);
+       *meaning = td_why_mean(catalog, tape, &event);
   printf("%s: event %" PRIu64 " stream_conflict: %s. %s\n", path, seq, what, meaning);
   free(what);
   free(meaning);

@@ -91,7 +91,7 @@ td_words_process(FILE *out, const td_catalog *catalog, uint32_t process) {
 }
 
 void
-td_words_graph_task(FILE *out, uint32_t graph_task) {
+td_words_graph_task(FILE *out, const td_catalog *catalog, uint32_t graph_task) {
   if (graph_task == TD_NONE)
     fputs(td_translate("no graph task"), out);
   else
@@ -100,11 +100,16 @@ td_words_graph_task(FILE *out, uint32_t graph_task) {
 
 static void
 write_thread(FILE *out, const td_catalog *catalog, uint32_t thread) {
-  fputs(td_translate("thread "), out);
-  td_words_name(out, catalog->threads[thread].name);
-  if (catalog->n_processes < 2) return;
-  fputs(td_translate(" of "), out);
-  td_words_process(out, catalog, catalog->threads[thread].process);
+  char *name = td_line_dup(catalog->threads[thread].name, TD_NAME_SHOWN);
+  char *process = catalog->n_processes < 2
+                      ? NULL
+                      : td_catalog_process_label(catalog, catalog->threads[thread].process);
+  if (process)
+    fprintf(out, td_translate("thread %s of %s"), name, process);
+  else
+    fprintf(out, td_translate("thread %s"), name);
+  free(name);
+  free(process);
 }
 
 void
@@ -119,15 +124,12 @@ td_words_thread(FILE *out, const td_catalog *catalog, uint32_t thread) {
 
 void
 td_words_queue(FILE *out, const td_catalog *catalog, uint32_t queue) {
-  if (queue >= catalog->n_queues) {
-    if (queue == TD_NONE)
-      fputs(td_translate("no queue"), out);
-    else
-      fprintf(out, td_translate("queue %u"), queue);
-    return;
-  }
+  if (queue == TD_NONE)
+    fputs(td_translate("no queue"), out);
+  else
+    fprintf(out, td_translate("queue %u"), queue);
+  if (queue >= catalog->n_queues) return;
   const td_catalog_queue *facts = &catalog->queues[queue];
-  fprintf(out, td_translate("queue %u"), queue);
   fputs(" (", out);
   td_words_name(out, td_catalog_device_name(catalog, facts->device));
   if (facts->owner != TD_NONE) {
@@ -143,9 +145,4 @@ td_words_number(FILE *out, uint64_t number) {
     fputs("max", out);
   else
     fprintf(out, "%" PRIu64, number);
-}
-
-void
-td_words_plural(FILE *out, uint64_t n, const char *one, const char *many) {
-  fprintf(out, "%" PRIu64 " %s", n, dngettext(TD_TEXT_DOMAIN, one, many, n));
 }

@@ -22,7 +22,7 @@ void td_words_thread(FILE *out, const td_catalog *catalog, uint32_t thread);
 
 /* td_words_graph_task writes "graph task 3" or "no graph task"; td_words_process "process 0", "rank
  * 1" or "train.py (1234)". */
-void td_words_graph_task(FILE *out, uint32_t graph_task);
+void td_words_graph_task(FILE *out, const td_catalog *catalog, uint32_t graph_task);
 void td_words_process(FILE *out, const td_catalog *catalog, uint32_t process);
 
 /* td_words_name writes a name of the tape, td_words_text any text: as one line, and no more of it
@@ -31,6 +31,5 @@ void td_words_name(FILE *out, const char *name);
 void td_words_text(FILE *out, const char *text);
 
 /* td_words_number writes a number; the greatest of 64 bits, which is a leaf's sequence_nr, as
- * "max". td_words_plural writes "1 task", "2 tasks". */
+ * "max". */
 void td_words_number(FILE *out, uint64_t number);
-void td_words_plural(FILE *out, uint64_t n, const char *one, const char *many);

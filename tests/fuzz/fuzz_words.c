@@ -40,8 +40,6 @@ describe(td_replay *replay, uint64_t seq) {
   free(td_why_describe(catalog, tape, &event));
   free(td_why_describe_briefly(catalog, tape, &event));
   free(td_why_mean(catalog, tape, &event));
-  if (event.event.kind == TD_EVENT_stream_conflict)
-    free(td_conflict_meaning(catalog, tape, &event));
   if (event.event.kind == TD_EVENT_anomaly)
     td_cause_find(catalog, tape, seq, &event.anomaly, &cause);
 }

@@ -6,6 +6,7 @@
 #include "engine/profile/chain/chain_missing.h"
 #include "engine/profile/chain/chain_past.h"
 #include "engine/profile/chain/chain_value.h"
+#include "engine/profile/sentence.h"
 #include "engine/profile/why/describe.h"
 #include "engine/profile/why/why.h"
 
@@ -39,7 +40,7 @@ add_moment(question *self) {
 static char *
 dup_event_words(const question *self) {
   char *what = td_why_describe(self->walk.catalog, td_replay_tape(self->walk.replay), &self->event);
-  char *text = td_format("%s.", what);
+  char *text = td_said(self->walk.catalog, TD_SAY_stop, td_with_text("clause", what));
   free(what);
   return text;
 }

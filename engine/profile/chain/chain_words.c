@@ -2,12 +2,11 @@
 #include "engine/profile/chain/chain_words.h"
 
 #include "engine/base/alloc.h"
-#include "engine/base/translate.h"
+#include "engine/base/line.h"
+#include "engine/profile/sentence.h"
 #include "engine/profile/source_place.h"
 #include "engine/profile/why/describe.h"
-#include "engine/profile/words.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,136 +18,106 @@ typedef struct teller {
   const td_chain_step *step;
 } teller;
 
-static void
-write_again(const teller *self, uint32_t node) {
-  td_words_node_again(self->out, self->catalog, node);
-}
+#define say(self, sentence, ...) td_say((self)->out, (self)->catalog, sentence, __VA_ARGS__)
 
 static void
-write_ways(const teller *self) {
-  if (self->step->edge == TD_NONE) return;
-  const td_catalog_edge *edge = &self->catalog->edges[self->step->edge];
-  fprintf(self->out, td_translate(": its output %u goes to input %u"), edge->output_nr,
-          edge->input_nr);
-}
-
-static void
-write_data(const teller *self) {
+say_data(const teller *self) {
   const td_chain_step *step = self->step;
-  td_words_node(self->out, self->catalog, step->node);
-  if (step->left == 0)
-    fputs(td_translate(" sent the last gradient that "), self->out);
-  else
-    fputs(td_translate(" sent a gradient to "), self->out);
-  write_again(self, step->to);
-  if (step->left == 0) fputs(td_translate(" waited for"), self->out);
-  write_ways(self);
-  fputs(td_translate("."), self->out);
+  bool has_edge = step->edge != TD_NONE;
+  const td_catalog_edge *edge = has_edge ? &self->catalog->edges[step->edge] : NULL;
+  td_sentence last = has_edge ? TD_SAY_sent_last_along : TD_SAY_sent_last;
+  td_sentence other = has_edge ? TD_SAY_sent_along : TD_SAY_sent;
+  say(self, step->left == 0 ? last : other, td_with_node("node", step->node),
+      td_with_node_again("to", step->to), td_with_number("output", edge ? edge->output_nr : 0),
+      td_with_number("input", edge ? edge->input_nr : 0));
   if (step->left != TD_NONE && step->left > 0)
-    fprintf(self->out, td_translate(" It waited for %u more."), step->left);
+    say(self, TD_SAY_waited_for_more, td_with_number("n", step->left));
 }
 
 /* A step of the forward pass has no graph task. */
 static void
-write_operation(const teller *self) {
-  fputs(td_translate("The forward pass handed on what the operation of "), self->out);
-  td_words_node(self->out, self->catalog, self->step->node);
-  fputs(td_translate(" made, to that of "), self->out);
-  write_again(self, self->step->to);
-  fputs(td_translate("."), self->out);
+say_operation(const teller *self) {
+  say(self, TD_SAY_forward_step, td_with_node("node", self->step->node),
+      td_with_node_again("to", self->step->to));
 }
 
 static void
-write_state(const teller *self) {
-  td_words_node(self->out, self->catalog, self->step->node);
-  if (self->step->to == TD_NONE) {
-    fputs(td_translate(" was the last node to end in "), self->out);
-    td_words_graph_task(self->out, self->step->graph_task);
-    fputs(td_translate("."), self->out);
-    return;
-  }
-  fputs(td_translate(" ended, and the count of "), self->out);
-  write_again(self, self->step->to);
-  fprintf(self->out, td_translate(" fell to %u."), self->step->left);
-}
-
-static void
-write_lock(const teller *self) {
+say_state(const teller *self) {
   const td_chain_step *step = self->step;
-  td_words_thread(self->out, self->catalog, step->thread);
-  fputs(td_translate(" waited "), self->out);
-  if (step->ns >= 1000) fprintf(self->out, td_translate("%.3f ms "), (double)step->ns / 1e6);
-  fputs(td_translate("for "), self->out);
+  say(self, step->to == TD_NONE ? TD_SAY_last_to_end : TD_SAY_count_fell,
+      td_with_node("node", step->node), td_with_node_again("to", step->to),
+      td_with_pass("graph_task", step->graph_task), td_with_number("n", step->left));
+}
+
+static char *
+dup_lock(const teller *self) {
+  const td_chain_step *step = self->step;
+  td_blank object = {0};
   switch (step->lock) {
   case TD_lock_kind_queue:
-    fputs(td_translate("the lock of "), self->out);
-    td_words_queue(self->out, self->catalog, step->object);
+    object = td_with_queue("object", step->object);
     break;
   case TD_lock_kind_graph_task:
-    fputs(td_translate("the lock of "), self->out);
-    td_words_graph_task(self->out, step->object);
+    object = td_with_pass("object", step->object);
     break;
   case TD_lock_kind_node:
-    fputs(td_translate("the lock of "), self->out);
-    write_again(self, step->object);
+    object = td_with_node_again("object", step->object);
     break;
   default:
-    fputs(td_translate("Python's GIL"), self->out);
+    return td_dup_string(td_sentence_text(TD_SAY_gil));
   }
-  if (step->holder != TD_NONE) {
-    fputs(td_translate(", which "), self->out);
-    td_words_thread(self->out, self->catalog, step->holder);
-    fputs(td_translate(" had"), self->out);
-  }
-  fputs(td_translate("."), self->out);
+  return td_said(self->catalog, TD_SAY_lock_of, object);
 }
 
 static void
-write_holder(const teller *self) {
-  td_words_thread(self->out, self->catalog, self->step->holder);
-  fputs(td_translate(" had the lock, and was at "), self->out);
-  td_words_node(self->out, self->catalog, self->step->node);
-  fputs(td_translate("."), self->out);
+say_lock(const teller *self) {
+  const td_chain_step *step = self->step;
+  char *lock = dup_lock(self);
+  bool has_time = step->ns >= 1000, has_holder = step->holder != TD_NONE;
+  td_sentence plain = has_holder ? TD_SAY_waited_for_had : TD_SAY_waited_for;
+  td_sentence timed = has_holder ? TD_SAY_waited_ms_for_had : TD_SAY_waited_ms_for;
+  say(self, has_time ? timed : plain, td_with_thread("thread", step->thread),
+      td_with_ms("ms", step->ns), td_with_text("lock", lock),
+      td_with_thread("holder", step->holder));
+  free(lock);
 }
 
 static void
-write_wait(const teller *self) {
-  if (self->step->lock != TD_NONE || self->step->holder != TD_NONE) {
-    (self->step->lock != TD_NONE ? write_lock : write_holder)(self);
-    return;
-  }
-  write_again(self, self->step->to);
-  fputs(td_translate(" waits for the gradient of "), self->out);
-  td_words_node(self->out, self->catalog, self->step->node);
-  fputs(td_translate("."), self->out);
+say_holder(const teller *self) {
+  say(self, TD_SAY_had_lock, td_with_thread("holder", self->step->holder),
+      td_with_node("node", self->step->node));
 }
 
 static void
-write_queue(const teller *self) {
-  td_words_node(self->out, self->catalog, self->step->node);
-  fputs(td_translate(" left "), self->out);
-  td_words_queue(self->out, self->catalog, self->step->queue);
-  fputs(td_translate(" first, while "), self->out);
-  write_again(self, self->step->to);
-  fputs(td_translate(" lay there."), self->out);
+say_wait(const teller *self) {
+  const td_chain_step *step = self->step;
+  if (step->lock != TD_NONE)
+    say_lock(self);
+  else if (step->holder != TD_NONE)
+    say_holder(self);
+  else
+    say(self, TD_SAY_waits_for_gradient, td_with_node_again("to", step->to),
+        td_with_node("node", step->node));
 }
 
 static void
-write_call(const teller *self) {
-  td_words_node(self->out, self->catalog, self->step->node);
-  fputs(td_translate(" called backward: "), self->out);
-  td_words_graph_task(self->out, self->step->graph_task);
-  fputs(td_translate(" began inside it."), self->out);
+say_queue(const teller *self) {
+  say(self, TD_SAY_left_queue, td_with_node("node", self->step->node),
+      td_with_queue("queue", self->step->queue), td_with_node_again("to", self->step->to));
 }
 
 static void
-write_place(const teller *self, const td_event_tensor_write *write) {
-  char *place = td_source_place(td_tape_string(self->tape, write->stack));
-  if (place) {
-    fputs(td_translate(", at "), self->out);
-    td_words_name(self->out, place);
-  }
-  free(place);
+say_call(const teller *self) {
+  say(self, TD_SAY_called, td_with_node("node", self->step->node),
+      td_with_pass("graph_task", self->step->graph_task));
+}
+
+/* The line of a write, or NULL. */
+static char *
+place_of(const teller *self, const td_any_event *event) {
+  if (event->event.kind != TD_EVENT_tensor_write) return NULL;
+  char *place = td_source_place(td_tape_string(self->tape, event->tensor_write.stack));
+  return place ? td_line_make(place, TD_NAME_SHOWN) : NULL;
 }
 
 /* The cause of a birth is no more than possible: no value was read on the way. */
@@ -160,101 +129,81 @@ has_birth_before(const teller *self) {
 }
 
 static void
-write_value(const teller *self) {
+say_value(const teller *self) {
   td_any_event event;
   if (td_tape_get(self->tape, self->step->seq, &event, NULL) != TD_OK) return;
-  char *what = td_why_describe(self->catalog, self->tape, &event);
-  fprintf(self->out, "%s%s",
-          has_birth_before(self) ? td_translate("This may have led to it: ") : "", what);
-  if (event.event.kind == TD_EVENT_tensor_write) write_place(self, &event.tensor_write);
-  fputs(td_translate("."), self->out);
+  char *what = td_why_describe(self->catalog, self->tape, &event), *place = place_of(self, &event);
+  td_sentence value = place ? TD_SAY_value_at : TD_SAY_value;
+  td_sentence cause = place ? TD_SAY_value_cause_at : TD_SAY_value_cause;
+  say(self, has_birth_before(self) ? cause : value, td_with_text("event", what),
+      td_with_text("place", place));
   free(what);
+  free(place);
 }
 
 static void
-write_pass(const teller *self) {
-  fputs(td_translate("The pass begins here"), self->out);
-  if (self->step->thread != TD_NONE) {
-    fputs(": ", self->out);
-    td_words_thread(self->out, self->catalog, self->step->thread);
-    fputs(td_translate(" called backward, and "), self->out);
-    td_words_graph_task(self->out, self->step->graph_task);
-    fputs(td_translate(" began"), self->out);
-    if (self->step->node != TD_NONE) {
-      fputs(td_translate(" at "), self->out);
-      td_words_node(self->out, self->catalog, self->step->node);
-    }
-  }
-  fputs(td_translate("."), self->out);
+say_pass(const teller *self) {
+  const td_chain_step *step = self->step;
+  td_sentence called = step->node != TD_NONE ? TD_SAY_pass_begins_by_at : TD_SAY_pass_begins_by;
+  say(self, step->thread != TD_NONE ? called : TD_SAY_pass_begins,
+      td_with_thread("thread", step->thread), td_with_pass("graph_task", step->graph_task),
+      td_with_node("node", step->node));
 }
 
 static void
-write_unknown(const teller *self) {
-  bool hooks_only =
-      td_tape_info_get(self->tape)->known[TD_EVENT_queue_pop] != TD_knowledge_observed;
-  fputs(td_translate("The tape does not know more"), self->out);
-  if (hooks_only) fputs(td_translate(": its recorder did not watch the engine itself"), self->out);
-  fputs(td_translate("."), self->out);
+say_unknown(const teller *self) {
+  uint8_t how = td_tape_info_get(self->tape)->known[TD_EVENT_queue_pop];
+  td_say_plain(self->out,
+               how == TD_knowledge_observed ? TD_SAY_chain_unknown : TD_SAY_chain_unwatched);
 }
 
 static void
-write_made_inside(const teller *self) {
-  fputs(td_translate("It was made while "), self->out);
-  td_words_graph_task(self->out, self->step->graph_task);
-  fputs(td_translate(" ran; what came before is not on the tape."), self->out);
-}
-
-static void
-write_end(const teller *self) {
+say_end(const teller *self) {
   switch (self->chain->end) {
   case TD_CHAIN_END_pass:
-    write_pass(self);
+    say_pass(self);
     break;
   case TD_CHAIN_END_forward:
-    if (self->step->graph_task != TD_NONE) {
-      write_made_inside(self);
-      break;
-    }
-    fputs(td_translate("The forward pass made it; what came before is not on the tape."),
-          self->out);
+    say(self, self->step->graph_task == TD_NONE ? TD_SAY_made_forward : TD_SAY_made_inside,
+        td_with_pass("graph_task", self->step->graph_task));
     break;
   case TD_CHAIN_END_cut:
-    fputs(td_translate("This part of the tape begins here."), self->out);
+    td_say_plain(self->out, TD_SAY_chain_cut);
     break;
   case TD_CHAIN_END_far:
-    fputs(td_translate("Tapedeck does not look further back than this."), self->out);
+    td_say_plain(self->out, TD_SAY_chain_far);
     break;
   default:
-    write_unknown(self);
+    say_unknown(self);
   }
 }
 
 static void
-write_step(const teller *self) {
+say_step(const teller *self) {
   switch (self->step->link) {
   case TD_CHAIN_moment:
     fputs(self->chain->asked, self->out);
     break;
   case TD_CHAIN_data:
-    (self->step->graph_task == TD_NONE ? write_operation : write_data)(self);
+    (self->step->graph_task == TD_NONE ? say_operation : say_data)(self);
     break;
   case TD_CHAIN_state:
-    write_state(self);
+    say_state(self);
     break;
   case TD_CHAIN_wait:
-    write_wait(self);
+    say_wait(self);
     break;
   case TD_CHAIN_queue:
-    write_queue(self);
+    say_queue(self);
     break;
   case TD_CHAIN_call:
-    write_call(self);
+    say_call(self);
     break;
   case TD_CHAIN_value:
-    write_value(self);
+    say_value(self);
     break;
   default:
-    write_end(self);
+    say_end(self);
   }
 }
 
@@ -273,7 +222,7 @@ td_chain_words(const td_catalog *catalog, td_tape *tape, const td_chain *chain, 
   FILE *out = open_memstream(&text, &size);
   if (!out) return td_dup_string("");
   teller self = {out, catalog, tape, chain, &chain->steps[i]};
-  write_step(&self);
+  say_step(&self);
   fclose(out);
   capitalise(text);
   return text;

@@ -2,13 +2,12 @@
 #include "engine/profile/diff/divergence.h"
 
 #include "engine/base/alloc.h"
-#include "engine/base/translate.h"
+#include "engine/base/line.h"
 #include "engine/profile/chosen.h"
+#include "engine/profile/sentence.h"
 #include "engine/profile/why/why.h"
-#include "engine/profile/words.h"
 
 #include <assert.h>
-#include <stdio.h>
 
 /* A side at its pop: the visit it made there, and where the other side's visit is on this one. */
 typedef struct view {
@@ -141,148 +140,149 @@ judge(const view *a, const view *b) {
 
 /* Telling */
 
-static void
-write_visit(FILE *out, const view *view, const td_visit *visit) {
+static char *
+name_of(const view *view, const td_visit *visit) {
   assert(visit);
-  td_words_node(out, view->visits->catalog, visit->node);
+  return td_why_name_node(view->visits->catalog, visit->node);
 }
 
-static void
-write_lane(FILE *out, const view *view, const td_visit *visit) {
+static char *
+lane_of(const view *view, const td_visit *visit) {
   assert(visit);
-  td_words_name(out, td_catalog_device_name(view->visits->catalog, visit->lane));
+  return td_line_dup(td_catalog_device_name(view->visits->catalog, visit->lane), TD_NAME_SHOWN);
 }
 
-static void
-write_only(FILE *out, const view *view) {
-  write_visit(out, view, view->took);
-  fprintf(out, td_translate(" is only in %s"), view->letter);
+static char *
+tell_only(const view *view) {
+  char *node = name_of(view, view->took);
+  char *text =
+      td_said(NULL, TD_SAY_only_in, td_with_text("node", node), td_with_text("side", view->letter));
+  free(node);
+  return text;
 }
 
-static void
-write_device(FILE *out, const view *view, const struct view *other) {
-  write_visit(out, view, view->took);
-  fputs(td_translate(" ran on "), out);
-  write_lane(out, view, view->took);
-  fprintf(out, td_translate(" in %s and on "), view->letter);
-  write_lane(out, other, other->passed_over);
-  fprintf(out, td_translate(" in %s"), other->letter);
+static char *
+tell_devices(const view *view, const struct view *other) {
+  char *node = name_of(view, view->took), *device = lane_of(view, view->took),
+       *other_device = lane_of(other, other->passed_over);
+  char *text = td_said(NULL, TD_SAY_devices_differ, td_with_text("node", node),
+                       td_with_text("device", device), td_with_text("side", view->letter),
+                       td_with_text("other_device", other_device),
+                       td_with_text("other_side", other->letter));
+  free(node);
+  free(device);
+  free(other_device);
+  return text;
 }
 
-static void
-write_unready(FILE *out, const view *view) {
+static char *
+tell_unready(const view *view) {
   assert(view->took && view->passed_over);
   char *wait = td_why_wait(view->replay, view->passed_over->node);
-  fprintf(out, td_translate("in %s, "), view->letter);
-  write_visit(out, view, view->passed_over);
-  fputs(td_translate(" was not ready when "), out);
-  write_visit(out, view, view->took);
-  fprintf(out, td_translate(" was popped: %s"), wait);
+  char *node = name_of(view, view->passed_over), *popped = name_of(view, view->took);
+  char *text = td_said(NULL, TD_SAY_was_not_ready, td_with_text("side", view->letter),
+                       td_with_text("node", node), td_with_text("popped", popped),
+                       td_with_text("wait", wait));
   free(wait);
+  free(node);
+  free(popped);
+  return text;
 }
 
-static void
-write_readiness(FILE *out, const pair_of_views *views) {
-  if (!views->a.other_ready) write_unready(out, &views->a);
-  if (!views->a.other_ready && !views->b.other_ready) fputs(td_translate(" And "), out);
-  if (!views->b.other_ready) write_unready(out, &views->b);
+static char *
+tell_readiness(const view *a, const view *b) {
+  char *text = a->other_ready ? NULL : tell_unready(a);
+  return b->other_ready ? text : td_list_add(text, TD_SAY_both_not_ready, tell_unready(b));
 }
 
-static void
-write_numbers(FILE *out, const view *view) {
-  fprintf(out, td_translate("in %s "), view->letter);
-  write_visit(out, view, view->took);
-  fputs(td_translate(" has "), out);
-  td_words_number(out, sequence_nr(view, view->took));
-  fputs(td_translate(" and "), out);
-  write_visit(out, view, view->passed_over);
-  fputs(td_translate(" has "), out);
-  td_words_number(out, sequence_nr(view, view->passed_over));
+static char *
+tell_orders(const view *a, const view *b) {
+  return td_said(NULL, TD_SAY_orders_differ,
+                 td_with_text("order", td_enum_word(TD_FIELD_ENUM_queue_order, a->order)),
+                 td_with_text("other_order", td_enum_word(TD_FIELD_ENUM_queue_order, b->order)));
 }
 
-static void
-write_out_of_turn(FILE *out, const view *view) {
-  fputs(td_translate("both were ready on both sides, and "), out);
-  write_visit(out, view, view->passed_over);
-  fprintf(out, td_translate(" goes first by its sequence_nr: %s popped out of turn"), view->letter);
+static char *
+tell_numbers(const view *view) {
+  char *node = name_of(view, view->took), *other = name_of(view, view->passed_over);
+  char *text = td_said(
+      NULL, TD_SAY_side_numbers, td_with_text("side", view->letter), td_with_text("node", node),
+      td_with_number("number", sequence_nr(view, view->took)), td_with_text("other", other),
+      td_with_number("other_number", sequence_nr(view, view->passed_over)));
+  free(node);
+  free(other);
+  return text;
 }
 
-static void
-write_choice(FILE *out, const view *view) {
-  fprintf(out, "in %s the %s chose ", view->letter,
-          view->by == TD_chooser_schedule ? "schedule" : "user");
-  write_visit(out, view, view->took);
+static char *
+tell_sequence(const view *a, const view *b) {
+  char *numbers = td_list_add(tell_numbers(a), TD_SAY_list_next, tell_numbers(b));
+  char *text = td_said(NULL, TD_SAY_numbers_differ, td_with_text("numbers", numbers));
+  free(numbers);
+  return text;
 }
 
-static void
-write_choices(FILE *out, const view *a, const view *b) {
-  if (is_choice(a)) write_choice(out, a);
-  if (is_choice(a) && is_choice(b)) fputs(td_translate(", "), out);
-  if (is_choice(b)) write_choice(out, b);
+static char *
+tell_out_of_turn(const view *view) {
+  char *node = name_of(view, view->passed_over);
+  char *text = td_said(NULL, TD_SAY_side_out_of_turn, td_with_text("node", node),
+                       td_with_text("side", view->letter));
+  free(node);
+  return text;
 }
 
-static void
-write_cause(FILE *out, td_align_cause cause, const pair_of_views *views) {
-  const view *a = &views->a, *b = &views->b;
+static char *
+tell_choice(const view *view) {
+  char *node = name_of(view, view->took);
+  bool is_schedule = view->by == TD_chooser_schedule;
+  char *text = td_said(NULL, is_schedule ? TD_SAY_side_schedule_chose : TD_SAY_side_user_chose,
+                       td_with_text("side", view->letter), td_with_text("node", node));
+  free(node);
+  return text;
+}
+
+static char *
+tell_choices(const view *a, const view *b) {
+  char *text = is_choice(a) ? tell_choice(a) : NULL;
+  return is_choice(b) ? td_list_add(text, TD_SAY_list_next, tell_choice(b)) : text;
+}
+
+/* The cause, without a full stop. */
+static char *
+tell_cause(td_align_cause cause, const view *a, const view *b) {
   switch (cause) {
   case TD_ALIGN_CAUSE_only_a:
-    write_only(out, a);
-    break;
+    return tell_only(a);
   case TD_ALIGN_CAUSE_only_b:
-    write_only(out, b);
-    break;
+    return tell_only(b);
   case TD_ALIGN_CAUSE_other_node:
-    write_only(out, a);
-    fputs(", ", out);
-    write_only(out, b);
-    break;
+    return td_list_add(tell_only(a), TD_SAY_list_next, tell_only(b));
   case TD_ALIGN_CAUSE_device:
-    if (a->took && a->took->lane != b->passed_over->lane)
-      write_device(out, a, b);
-    else
-      write_device(out, b, a);
-    break;
-  case TD_ALIGN_CAUSE_readiness:
-    write_readiness(out, views);
-    return; /* td_why_wait has ended the sentence */
+    return a->took && a->took->lane != b->passed_over->lane ? tell_devices(a, b)
+                                                            : tell_devices(b, a);
   case TD_ALIGN_CAUSE_queue_order:
-    fprintf(out, td_translate("the queue's order is %s in A and %s in B"),
-            td_enum_word(TD_FIELD_ENUM_queue_order, a->order),
-            td_enum_word(TD_FIELD_ENUM_queue_order, b->order));
-    break;
+    return tell_orders(a, b);
   case TD_ALIGN_CAUSE_sequence:
-    fputs(td_translate("both were ready on both sides, but the forward passes numbered them in "
-                       "another order: "),
-          out);
-    write_numbers(out, a);
-    fputs(", ", out);
-    write_numbers(out, b);
-    break;
+    return tell_sequence(a, b);
   case TD_ALIGN_CAUSE_tie:
-    fputs(td_translate("both were ready on both sides with equal sequence numbers; so the place in "
-                       "the heap decides, and they entered it in another order"),
-          out);
-    break;
+    return td_dup_string(td_sentence_text(TD_SAY_heaps_differ));
   case TD_ALIGN_CAUSE_out_of_turn:
-    write_out_of_turn(out, precedence(a) < 0 ? a : b);
-    break;
+    return tell_out_of_turn(precedence(a) < 0 ? a : b);
   case TD_ALIGN_CAUSE_choice:
-    write_choices(out, a, b);
-    break;
+    return tell_choices(a, b);
   default:
-    fputs(td_translate("the tapes do not tell what else was ready"), out);
+    return td_dup_string(td_sentence_text(TD_SAY_rest_unknown));
   }
-  fputs(td_translate("."), out);
 }
 
-static td_status
-tell(td_divergence *divergence, const pair_of_views *views) {
-  size_t size;
-  FILE *out = open_memstream(&divergence->text, &size);
-  if (!out) return TD_OUT_OF_MEMORY;
-  write_cause(out, divergence->cause, views);
-  fclose(out);
-  return TD_OK;
+/* td_why_wait ends its sentence. */
+static char *
+tell(td_align_cause cause, const view *a, const view *b) {
+  if (cause == TD_ALIGN_CAUSE_readiness) return tell_readiness(a, b);
+  char *clause = tell_cause(cause, a, b);
+  char *text = td_said(NULL, TD_SAY_stop, td_with_text("clause", clause));
+  free(clause);
+  return text;
 }
 
 static td_divergence_side
@@ -318,7 +318,7 @@ td_divergence_explain(const td_align *align, const char *path_a, const char *pat
   if (status == TD_OK) status = look(&views.b, path_b, &divergence->b, error);
   if (status == TD_OK) {
     divergence->cause = judge(&views.a, &views.b);
-    status = tell(divergence, &views);
+    divergence->text = tell(divergence->cause, &views.a, &views.b);
   }
   td_replay_close(views.a.replay);
   td_replay_close(views.b.replay);

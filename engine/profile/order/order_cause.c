@@ -2,8 +2,7 @@
 #include "engine/profile/order/order_cause.h"
 
 #include "engine/base/alloc.h"
-#include "engine/base/translate.h"
-#include "engine/profile/words.h"
+#include "engine/profile/sentence.h"
 #include "engine/rules/task_order.h"
 
 #define SENDERS_MAX 64 /* nodes in a row that are looked at for the one that is late */
@@ -33,35 +32,20 @@ typedef struct asking {
   FILE *out;
 } asking;
 
-static void
-say(const asking *self, const char *words) {
-  fputs(td_translate(words), self->out);
-}
+#define say(self, sentence, ...)                                                                   \
+  td_say((self)->out, (self)->question->catalog, sentence, __VA_ARGS__)
 
-static void
-say_node(const asking *self, uint32_t node) {
-  td_words_node(self->out, self->question->catalog, node);
-}
-
-static void
-say_place(const asking *self, uint32_t place) {
-  say_node(self, self->question->graph->nodes[place].node);
-}
-
-static void
-say_thread(const asking *self, uint32_t thread) {
-  td_words_thread(self->out, self->question->catalog, thread);
+static uint32_t
+node_at(const asking *self, uint32_t place) {
+  return self->question->graph->nodes[place].node;
 }
 
 /* ---- why a thread was late ---- */
 
 static td_order_cause
 blame_callers(const asking *self, const td_scene_thread *thread, const td_scene_task *task) {
-  say(self, " ");
-  say_thread(self, thread->thread);
-  say(self, TD_N(" also works for "));
-  td_words_graph_task(self->out, task->graph_task);
-  say(self, TD_N(", which another thread called."));
+  say(self, TD_SAY_works_for, td_with_thread("thread", thread->thread),
+      td_with_pass("graph_task", task->graph_task));
   return TD_ORDER_CAUSE_callers;
 }
 
@@ -73,11 +57,8 @@ blame_task(const asking *self, const td_scene_thread *thread, const td_scene_tas
   if (td_pass_graph_find_pass(graph, task->graph_task) == TD_NONE)
     return blame_callers(self, thread, task);
   if (!task->had_inner && !task->had_hook) return TD_ORDER_CAUSE_timing;
-  say(self, " ");
-  say_node(self, task->node);
-  say(self, task->had_inner ? TD_N(" ran a pass inside it, on ") : TD_N(" called a hook, on "));
-  say_thread(self, thread->thread);
-  say(self, TD_N("."));
+  say(self, task->had_inner ? TD_SAY_ran_inner : TD_SAY_ran_hook, td_with_node("node", task->node),
+      td_with_thread("thread", thread->thread));
   return task->had_inner ? TD_ORDER_CAUSE_reentrant : TD_ORDER_CAUSE_hook;
 }
 
@@ -118,31 +99,21 @@ find_late(const asking *self, uint32_t to) {
 
 static td_order_cause
 tell_late(const asking *self, uint32_t late) {
-  const td_scene *scene = self->question->scene;
-  uint32_t queue = self->question->graph->nodes[late].queue;
-  const td_scene_thread *runner = td_scene_runner(scene, late);
-  say(self, TD_N(": "));
-  say_place(self, late);
-  say(self, TD_N(" comes before it, and "));
-  if (runner) {
-    say_thread(self, runner->thread);
-    say(self, TD_N(" still ran that."));
-    return blame_thread(self, runner);
-  }
-  say(self, TD_N("was still in "));
-  td_words_queue(self->out, self->question->catalog, queue);
-  say(self, TD_N("."));
-  return blame_thread(self, td_scene_server(scene, queue));
+  const td_order_question *question = self->question;
+  uint32_t queue = question->graph->nodes[late].queue;
+  const td_scene_thread *runner = td_scene_runner(question->scene, late);
+  say(self, runner ? TD_SAY_not_ready_ran : TD_SAY_not_ready_queued,
+      td_with_node("node", node_at(self, question->expected)),
+      td_with_node("late", node_at(self, late)),
+      td_with_thread("thread", runner ? runner->thread : TD_NONE), td_with_queue("queue", queue));
+  return blame_thread(self, runner ? runner : td_scene_server(question->scene, queue));
 }
 
 static td_order_cause
 explain_unready(const asking *self) {
-  const td_order_question *question = self->question;
-  uint32_t late = find_late(self, question->expected);
-  say_place(self, question->expected);
-  say(self, TD_N(" was not ready"));
+  uint32_t expected = self->question->expected, late = find_late(self, expected);
   if (late != TD_NONE) return tell_late(self, late);
-  say(self, TD_N(", but the tape does not tell what it waited for."));
+  say(self, TD_SAY_not_ready_unknown, td_with_node("node", node_at(self, expected)));
   return TD_ORDER_CAUSE_unknown;
 }
 
@@ -159,31 +130,23 @@ place_of(const td_pass_graph *graph, uint32_t place) {
 static td_order_cause
 explain_early(const asking *self, uint32_t popped) {
   const td_order_question *question = self->question;
-  say(self, TD_N("Both were ready, and "));
-  say_place(self, popped);
-  say(self, TD_N(" goes first. It was ready sooner than foreseen."));
+  say(self, TD_SAY_ready_sooner, td_with_node("node", node_at(self, popped)));
   return blame_thread(self, td_scene_thread_find(question->scene, question->pop->thread));
 }
 
 static td_order_cause
 explain_tie(const asking *self) {
-  say(self,
-      TD_N("Both were ready with equal sequence numbers, so their places in the heap decide. "));
-  if (td_scene_is_shared(self->question->scene, self->question->pop->queue)) {
-    say(self, TD_N("Tasks of another pass were in the queue too."));
-    return TD_ORDER_CAUSE_callers;
-  }
-  say(self, TD_N("The tasks entered the queue in another order than foreseen."));
-  return TD_ORDER_CAUSE_tie;
+  bool is_shared = td_scene_is_shared(self->question->scene, self->question->pop->queue);
+  td_say_plain(self->out, TD_SAY_tied);
+  td_say_plain(self->out, is_shared ? TD_SAY_tied_shared : TD_SAY_tied_otherwise);
+  return is_shared ? TD_ORDER_CAUSE_callers : TD_ORDER_CAUSE_tie;
 }
 
 static td_order_cause
 explain_turn(const asking *self) {
-  say(self, TD_N("Both were ready, and "));
-  say_place(self, self->question->expected);
-  say(self, TD_N(" goes first by its sequence_nr."));
+  say(self, TD_SAY_goes_first, td_with_node("node", node_at(self, self->question->expected)));
   if (!self->question->blind) return TD_ORDER_CAUSE_out_of_turn;
-  fprintf(self->out, " %s.", self->question->blind);
+  say(self, TD_SAY_stop, td_with_text("clause", self->question->blind));
   return TD_ORDER_CAUSE_unknown;
 }
 
@@ -217,30 +180,24 @@ is_renumbered(const asking *self, uint32_t place) {
 
 static td_order_cause
 explain_number(const asking *self, uint32_t place) {
-  say(self, TD_N("The program changed the sequence_nr of "));
-  say_place(self, place);
-  say(self, TD_N(" while the pass was under way."));
+  say(self, TD_SAY_number_changed, td_with_node("node", node_at(self, place)));
   return TD_ORDER_CAUSE_number;
 }
 
 /* The prediction does not have the node that was popped, or has no more nodes. */
 static td_order_cause
 explain_surplus(const asking *self, uint32_t popped) {
-  say_node(self, self->question->pop->node);
-  if (popped != TD_NONE && !is_needed(self->question->graph, popped)) {
-    say(self, TD_N(" is not needed for the gradients that the program asked for."));
-    return TD_ORDER_CAUSE_restriction;
-  }
-  say(self, TD_N(" is not where the graph on this tape leads to."));
-  return TD_ORDER_CAUSE_unknown;
+  bool is_left_out = popped != TD_NONE && !is_needed(self->question->graph, popped);
+  say(self, is_left_out ? TD_SAY_not_needed : TD_SAY_not_led_to,
+      td_with_node("node", self->question->pop->node));
+  return is_left_out ? TD_ORDER_CAUSE_restriction : TD_ORDER_CAUSE_unknown;
 }
 
 static td_order_cause
 tell_choice(const asking *self) {
   const td_order_step *pop = self->question->pop;
-  say(self, pop->by == TD_chooser_schedule ? TD_N("The schedule chose ") : TD_N("The user chose "));
-  say_node(self, pop->node);
-  say(self, TD_N(" to be popped next."));
+  say(self, pop->by == TD_chooser_schedule ? TD_SAY_schedule_chose : TD_SAY_user_chose,
+      td_with_node("node", pop->node));
   return TD_ORDER_CAUSE_choice;
 }
 

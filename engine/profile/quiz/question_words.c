@@ -12,46 +12,26 @@
 
 /* ---- the question ---- */
 
-/* %s is the node, the queue or the thread that a question is about. */
-static const char *const prompts[TD_N_QUESTION_KINDS] = {
-    [TD_QUESTION_POP] = TD_N("Which node will be popped next from %s?"),
-    [TD_QUESTION_COUNT] = TD_N("How many gradients does %s still wait for?"),
-    [TD_QUESTION_THREAD] = TD_N("Which thread will run %s?"),
-    [TD_QUESTION_QUEUE] = TD_N("Which ready queue will %s enter?"),
-    [TD_QUESTION_ORDER] =
-        TD_N("Suppose that nothing else enters %s. In which order will its tasks be popped?"),
-    [TD_QUESTION_POLICY] = TD_N("Which order of the ready queue pops %s next?"),
-    [TD_QUESTION_BITS] = TD_N("Which float32 is the next gradient of %s? Its bit pattern counts."),
+static const td_sentence prompts[TD_N_QUESTION_KINDS] = {
+    [TD_QUESTION_POP] = TD_SAY_ask_pop,       [TD_QUESTION_COUNT] = TD_SAY_ask_count,
+    [TD_QUESTION_THREAD] = TD_SAY_ask_thread, [TD_QUESTION_QUEUE] = TD_SAY_ask_queue,
+    [TD_QUESTION_ORDER] = TD_SAY_ask_order,   [TD_QUESTION_POLICY] = TD_SAY_ask_policy,
+    [TD_QUESTION_BITS] = TD_SAY_ask_bits,
 };
-
-static char *
-subject(const td_catalog *catalog, const td_question *question) {
-  char *text = NULL;
-  size_t size;
-  FILE *out = open_memstream(&text, &size);
-  if (!out) td_out_of_memory();
-  if (question->node != TD_NONE)
-    td_words_node(out, catalog, question->node);
-  else
-    td_words_queue(out, catalog, question->queue);
-  fclose(out);
-  return text;
-}
 
 char *
 td_question_prompt(td_replay *replay, const td_question *question) {
-  char *about = subject(td_replay_catalog(replay), question);
-  char *text = td_format(td_translate(prompts[question->kind]), about);
-  free(about);
-  return text;
+  td_blank about = question->node != TD_NONE ? td_with_node("about", question->node)
+                                             : td_with_queue("about", question->queue);
+  return td_said(td_replay_catalog(replay), prompts[question->kind], about);
 }
 
 /* ---- choices ---- */
 
-static const char *const orders[TD_queue_order_LIMIT] = {
-    [TD_queue_order_heap] = TD_N("deeper pass first, then higher sequence_nr"),
-    [TD_queue_order_fifo] = TD_N("first in, first out"),
-    [TD_queue_order_lifo] = TD_N("last in, first out"),
+static const td_sentence orders[TD_queue_order_LIMIT] = {
+    [TD_queue_order_heap] = TD_SAY_order_heap,
+    [TD_queue_order_fifo] = TD_SAY_order_fifo,
+    [TD_queue_order_lifo] = TD_SAY_order_lifo,
 };
 
 static void
@@ -64,7 +44,7 @@ write_choice(FILE *out, const td_catalog *catalog, const td_question *question, 
     td_words_queue(out, catalog, (uint32_t)choice);
     break;
   case TD_QUESTION_POLICY:
-    fputs(td_translate(orders[choice]), out);
+    fputs(td_sentence_text(orders[choice]), out);
     break;
   case TD_QUESTION_COUNT:
     fprintf(out, "%" PRIu64, choice);
@@ -108,29 +88,34 @@ td_question_answer(const td_replay *replay, const td_question *question) {
 
 /* ---- facts ---- */
 
+/* Takes the text. */
+static void
+write_line(const td_story *story, char *text) {
+  fprintf(story->out, "%s\n", text);
+  free(text);
+}
+
 /* A task that lies in the queue or waits, with what decides its place. */
 static void
 write_candidate(const td_story *story, const td_question *question, uint32_t node) {
   const td_task_now *task = td_telling_find_task(story, question, node);
   const td_catalog_node *facts = td_catalog_node_get(story->catalog, node);
-  td_words_node(story->out, story->catalog, node);
-  fputs(": sequence_nr ", story->out);
-  td_words_number(story->out, facts->sequence_nr);
   uint32_t depth = task ? td_catalog_depth(story->catalog, task->graph_task) : 0;
-  if (depth) fprintf(story->out, td_translate(", depth %u"), depth);
-  if (task && task->dependencies)
-    fprintf(story->out, td_translate(", waits for %u of %u"), task->dependencies, task->expected);
-  else
-    fputs(td_translate(", ready"), story->out);
-  putc('\n', story->out);
+  uint32_t left = task ? task->dependencies : 0;
+  td_sentence ready = depth ? TD_SAY_fact_ready_deep : TD_SAY_fact_ready;
+  td_sentence waits = depth ? TD_SAY_fact_waits_deep : TD_SAY_fact_waits;
+  write_line(story, td_said(story->catalog, left ? waits : ready, td_with_node("node", node),
+                            td_with_number("number", facts->sequence_nr),
+                            td_with_number("depth", depth), td_with_number("left", left),
+                            td_with_number("all", task ? task->expected : 0)));
 }
 
 static const char *
 role_of(const td_story *story, uint32_t from, uint32_t graph_task) {
   const td_node_now *now = td_state_node(story->state, from);
   bool took_part = now->graph_task == graph_task && now->state != TD_NODE_created;
-  return took_part ? td_node_state_name((td_node_state)now->state)
-                   : TD_N("takes no part in this pass");
+  return took_part ? td_translate(td_node_state_name((td_node_state)now->state))
+                   : td_sentence_text(TD_SAY_no_part);
 }
 
 static bool
@@ -146,13 +131,11 @@ static void
 write_edge(const td_story *story, const td_question *question, td_missing *missing, uint32_t from) {
   uint32_t state = td_state_node(story->state, from)->state;
   bool is_missing = take_missing(missing, from);
-  fputs(td_translate("edge from "), story->out);
-  td_words_node(story->out, story->catalog, from);
-  fprintf(story->out, ": %s", td_translate(role_of(story, from, question->graph_task)));
-  if (state == TD_NODE_done && is_missing) fputs(td_translate(", on its way"), story->out);
-  if (state == TD_NODE_running && !is_missing)
-    fputs(td_translate(", its gradient has come"), story->out);
-  putc('\n', story->out);
+  td_sentence sentence = TD_SAY_edge;
+  if (state == TD_NODE_done && is_missing) sentence = TD_SAY_edge_sent;
+  if (state == TD_NODE_running && !is_missing) sentence = TD_SAY_edge_come;
+  write_line(story, td_said(story->catalog, sentence, td_with_node("node", from),
+                            td_with_text("state", role_of(story, from, question->graph_task))));
 }
 
 /* The program may create more nodes, with edges to this one, after the moment. */
@@ -195,21 +178,18 @@ static void
 write_place(const td_story *story, const td_question *question) {
   const td_catalog *catalog = story->catalog;
   int32_t device = td_catalog_node_get(catalog, question->node)->device;
-  fprintf(story->out, td_translate("device %s"), td_catalog_device_label(catalog, device));
-  fprintf(story->out, td_translate(", depth %u"), td_catalog_depth(catalog, question->graph_task));
   const td_catalog_graph_task *pass = td_catalog_graph_task_find(catalog, question->graph_task);
-  if (pass) {
-    fputs(td_translate(", backward was called on "), story->out);
-    td_words_thread(story->out, catalog, pass->owner);
-  }
-  putc('\n', story->out);
+  write_line(story,
+             td_said(catalog, pass ? TD_SAY_fact_place_called : TD_SAY_fact_place,
+                     td_with_text("device", td_catalog_device_label(catalog, device)),
+                     td_with_number("depth", td_catalog_depth(catalog, question->graph_task)),
+                     td_with_thread("thread", pass ? pass->owner : TD_NONE)));
 }
 
-/* %u is the number of an input or an output. */
-static const char *const stats_places[TD_stats_place_LIMIT] = {
-    [TD_stats_place_input] = TD_N("the gradient that has come at its input %u"),
-    [TD_stats_place_output] = TD_N("the gradient that it hands on from its output %u"),
-    [TD_stats_place_leaf] = TD_N("what its leaf then has in .grad"),
+static const td_sentence stats_places[TD_stats_place_LIMIT] = {
+    [TD_stats_place_input] = TD_SAY_stats_input,
+    [TD_stats_place_output] = TD_SAY_stats_output,
+    [TD_stats_place_leaf] = TD_SAY_stats_leaf,
 };
 
 static void
@@ -218,8 +198,8 @@ write_stats_place(const td_telling *self, const td_question *question) {
   if (td_replay_event(self->replay, question->answered, &event, NULL) != TD_OK) return;
   const td_event_tensor_stats *stats = &event.tensor_stats;
   if (stats->place >= TD_stats_place_LIMIT) return;
-  fprintf(self->story.out, td_translate(stats_places[stats->place]), stats->number);
-  putc('\n', self->story.out);
+  write_line(&self->story, td_said(self->story.catalog, stats_places[stats->place],
+                                   td_with_number("number", stats->number)));
 }
 
 bool

@@ -6,8 +6,9 @@
 
 #include "engine/replay/catalog.h"
 
-/* td_birth_links says which earlier birth may have led to event seq. After a birth of the forward
- * pass it names the first NaN in the gradients. Each sentence begins with a space; "" if there is
- * nothing to say. The caller frees. */
-char *td_birth_links(const td_catalog *catalog, td_tape *tape, uint64_t seq,
-                     const td_event_anomaly *anomaly);
+#include <stdio.h>
+
+/* td_birth_links_say says, after what `out` has, which earlier birth may have led to event seq.
+ * After a birth of the forward pass it names the first NaN in the gradients. */
+void td_birth_links_say(FILE *out, const td_catalog *catalog, td_tape *tape, uint64_t seq,
+                        const td_event_anomaly *anomaly);

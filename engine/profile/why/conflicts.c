@@ -2,8 +2,10 @@
 #include "engine/profile/why/conflicts.h"
 
 #include "engine/base/alloc.h"
-#include "engine/base/translate.h"
-#include "engine/profile/words.h"
+#include "engine/base/line.h"
+#include "engine/profile/sentence.h"
+
+#include <stdlib.h>
 
 bool
 td_conflict_find_write(const td_catalog *catalog, td_tape *tape,
@@ -21,42 +23,23 @@ td_conflict_find_write(const td_catalog *catalog, td_tape *tape,
   return false;
 }
 
-static void
-tell_versions(FILE *out, const td_catalog *catalog, td_tape *tape,
-              const td_event_version_conflict *conflict) {
-  td_event_tensor_write write;
-  if (!td_conflict_find_write(catalog, tape, conflict, &write)) {
-    fputs(td_translate("What wrote into it is not on the tape."), out);
-    return;
-  }
-  td_words_text(out, td_tape_string(tape, write.operation));
-  fputs(td_translate(" wrote into it after it was saved"), out);
-  if (write.node != TD_NONE) {
-    fputs(" (", out);
-    td_words_node(out, catalog, write.node);
-    putc(')', out);
-  }
-  const char *stack = td_tape_string(tape, write.stack);
-  if (*stack) fputs(td_translate(", at "), out);
-  td_words_text(out, stack);
-  fputs(td_translate(": write before it is used, or into a clone."), out);
+static td_sentence
+sentence_of(const td_event_tensor_write *write, bool has_place) {
+  if (write->node == TD_NONE) return has_place ? TD_SAY_writer_at : TD_SAY_writer;
+  return has_place ? TD_SAY_writer_of_at : TD_SAY_writer_of;
 }
 
 char *
-td_conflict_meaning(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
-  char *text = NULL;
-  size_t size;
-  FILE *out = open_memstream(&text, &size);
-  if (!out) return td_dup_string("");
-  if (event->event.kind == TD_EVENT_version_conflict)
-    tell_versions(out, catalog, tape, &event->version_conflict);
-  if (event->event.kind == TD_EVENT_stream_conflict)
-    fprintf(
-        out,
-        td_translate(
-            "Chance decides which of the two comes first. To order them, record an event on stream "
-            "%d after its access, and let stream %d wait for that event."),
-        event->stream_conflict.first_stream, event->stream_conflict.second_stream);
-  fclose(out);
+td_conflict_meaning(const td_catalog *catalog, td_tape *tape,
+                    const td_event_version_conflict *conflict) {
+  td_event_tensor_write write;
+  if (!td_conflict_find_write(catalog, tape, conflict, &write))
+    return td_dup_string(td_sentence_text(TD_SAY_writer_unknown));
+  char *operation = td_line_dup(td_tape_string(tape, write.operation), TD_TEXT_SHOWN);
+  char *place = td_line_dup(td_tape_string(tape, write.stack), TD_TEXT_SHOWN);
+  char *text = td_said(catalog, sentence_of(&write, *place), td_with_text("operation", operation),
+                       td_with_node("node", write.node), td_with_text("place", place));
+  free(operation);
+  free(place);
   return text;
 }

@@ -11,6 +11,6 @@ bool td_conflict_find_write(const td_catalog *catalog, td_tape *tape,
                             const td_event_version_conflict *conflict,
                             td_event_tensor_write *write);
 
-/* td_conflict_meaning says what a version conflict or a stream conflict means and how to mend
- * it; "" for other events. The caller frees. */
-char *td_conflict_meaning(const td_catalog *catalog, td_tape *tape, const td_any_event *event);
+/* td_conflict_meaning says what a version conflict means and how to mend it. The caller frees. */
+char *td_conflict_meaning(const td_catalog *catalog, td_tape *tape,
+                          const td_event_version_conflict *conflict);

@@ -3,9 +3,9 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/translate.h"
+#include "engine/profile/sentence.h"
 #include "engine/profile/why/births.h"
 #include "engine/profile/why/conflicts.h"
-#include "engine/profile/words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -164,7 +164,7 @@ write_id(describer *to, td_id_space space, uint32_t id) {
     td_words_queue(to->out, to->catalog, id);
     return true;
   case TD_ID_GRAPH_TASK:
-    td_words_graph_task(to->out, id);
+    td_words_graph_task(to->out, to->catalog, id);
     return true;
   case TD_ID_DEVICE:
     td_words_name(to->out, td_catalog_device_name(to->catalog, (int32_t)id));
@@ -205,26 +205,14 @@ write_value(describer *to, const td_field *field) {
 
 /* Writes the value of the field named by name[0 .. length), or the event's thread. */
 static void
-write_named(describer *to, const char *name, size_t length) {
+write_named(void *data, const char *name, size_t length) {
+  describer *to = data;
   for (uint16_t i = 0; i < to->type->n_fields; i++) {
     const td_field *field = &to->type->fields[i];
     if (strncmp(field->name, name, length) == 0 && field->name[length] == '\0')
       return write_value(to, field);
   }
   td_words_thread(to->out, to->catalog, to->event->thread);
-}
-
-static void
-write_sentence(describer *to, const char *sentence) {
-  for (const char *at = sentence; *at; at++) {
-    if (*at != '{') {
-      putc(*at, to->out);
-      continue;
-    }
-    size_t length = strcspn(at + 1, "}");
-    write_named(to, at + 1, length);
-    at += length + 1;
-  }
 }
 
 /* Writes a sentence with the event's fields. The caller frees. */
@@ -236,7 +224,7 @@ fill_in(const td_catalog *catalog, td_tape *tape, const td_any_event *event, con
   describer to = {open_memstream(&text, &size),         catalog, tape,   &event->event,
                   td_event_type_get(event->event.kind), name,    TD_NONE};
   if (!to.out) return td_dup_string("");
-  write_sentence(&to, sentence);
+  td_sentence_expand(to.out, sentence, write_named, &to);
   fclose(to.out);
   return text;
 }
@@ -278,6 +266,10 @@ static const char *const meanings[TD_EVENT_LIMIT] = {
     [TD_EVENT_stream_wait] = TD_N("Work that comes later on the stream begins after that event."),
     [TD_EVENT_synchronize_begin] =
         TD_N("It goes on when the device has done what was put there before."),
+    [TD_EVENT_stream_conflict] =
+        TD_N("Chance decides which of the two comes first. To order them, record an event on "
+             "stream {first_stream} after its access, and let stream {second_stream} wait for that "
+             "event."),
 };
 
 static const char *
@@ -293,9 +285,9 @@ td_why_mean(const td_catalog *catalog, td_tape *tape, const td_any_event *event)
   if (event->event.kind == TD_EVENT_anomaly)
     return fill_in(catalog, tape, event, td_translate(td_birth_meaning(&event->anomaly, catalog)),
                    td_words_node);
-  const char *meaning = meaning_of(event);
-  return *meaning ? fill_in(catalog, tape, event, meaning, td_words_node)
-                  : td_conflict_meaning(catalog, tape, event);
+  if (event->event.kind == TD_EVENT_version_conflict)
+    return td_conflict_meaning(catalog, tape, &event->version_conflict);
+  return fill_in(catalog, tape, event, meaning_of(event), td_words_node);
 }
 
 char *

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/profile/why/gil_waits.h"
 
-#include "engine/base/alloc.h"
-#include "engine/base/translate.h"
-#include "engine/profile/words.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "engine/profile/sentence.h"
 
 /* So many events before one are looked at. */
 #define EVENTS_MAX 100000
@@ -78,9 +73,18 @@ is_begin_of_wait(const td_any_event *event, void *data) {
          is_of_gil(self, event, TD_EVENT_lock_acquired);
 }
 
+/* What is said of who had the GIL: nothing is known, it was at no node, it was at one. */
+typedef struct holder_words {
+  td_sentence unknown, idle, at;
+} holder_words;
+
+static const holder_words in_longest = {TD_SAY_gil_longest, TD_SAY_gil_longest_idle,
+                                        TD_SAY_gil_longest_at};
+static const holder_words at_begin = {TD_SAY_gil_begin, TD_SAY_gil_begin_idle, TD_SAY_gil_begin_at};
+
 /* Where the thread was at when the wait began that ended with event seq. */
 static void
-write_holder(td_replay *replay, looking *self, uint64_t seq, FILE *out) {
+say_holder(FILE *out, const holder_words *words, td_replay *replay, looking *self, uint64_t seq) {
   const td_catalog *catalog = td_replay_catalog(replay);
   td_any_event event;
   uint64_t begin;
@@ -88,34 +92,22 @@ write_holder(td_replay *replay, looking *self, uint64_t seq, FILE *out) {
       td_replay_find(replay, seq, false, is_begin_of_wait, self, &begin, NULL) == TD_OK &&
       td_replay_event(replay, begin, &event, NULL) == TD_OK &&
       event.event.kind == TD_EVENT_lock_held && td_replay_seek(replay, begin + 1, NULL) == TD_OK;
-  if (!is_known) {
-    fputs(td_translate("the tape does not say who had the GIL."), out);
-    return;
-  }
-  td_words_thread(out, catalog, event.lock_held.holder);
-  uint32_t node = td_state_thread(td_replay_state(replay), event.lock_held.holder)->node;
-  if (node == TD_NONE) {
-    fputs(td_translate(" had the GIL, at no node."), out);
-    return;
-  }
-  fputs(td_translate(" had the GIL, at "), out);
-  td_words_node_whole(out, catalog, node);
-  fputs(td_translate("."), out);
+  uint32_t holder = is_known ? event.lock_held.holder : TD_NONE;
+  uint32_t node = is_known ? td_state_thread(td_replay_state(replay), holder)->node : TD_NONE;
+  td_sentence sentence = node == TD_NONE ? words->idle : words->at;
+  td_say(out, catalog, is_known ? sentence : words->unknown, td_with_ms("ms", self->longest_ns),
+         td_with_thread("holder", holder), td_with_node_whole("node", node));
 }
 
 static void
-write_waits(td_replay *replay, looking *self, uint64_t seq, FILE *out) {
+say_waits(FILE *out, td_replay *replay, looking *self, uint64_t seq) {
   uint64_t longest;
   if (td_replay_find(replay, seq, false, look, self, &longest, NULL) != TD_OK) return;
   if (!self->found_start || !self->n) return;
   if (td_replay_find(replay, seq, false, is_longest, self, &longest, NULL) != TD_OK) return;
-  fputs(td_translate(" In that time "), out);
-  td_words_thread(out, td_replay_catalog(replay), self->thread);
-  fputs(td_translate(" waited "), out);
-  td_words_plural(out, self->n, "time", "times");
-  fprintf(out, td_translate(" for Python's GIL, %.3f ms in all. In the longest wait, %.3f ms, "),
-          (double)self->ns / 1e6, (double)self->longest_ns / 1e6);
-  write_holder(replay, self, longest, out);
+  td_say(out, td_replay_catalog(replay), TD_SAY_gil_waits, td_with_thread("thread", self->thread),
+         td_with_number("n", self->n), td_with_ms("ms", self->ns));
+  say_holder(out, &in_longest, replay, self, longest);
 }
 
 static looking
@@ -137,21 +129,11 @@ looking_at(const td_any_event *event) {
   return self;
 }
 
-char *
-td_gil_waits_tell(td_replay *replay, uint64_t seq, const td_any_event *event) {
-  char *text = NULL;
-  size_t size;
+void
+td_gil_waits_say(FILE *out, td_replay *replay, uint64_t seq, const td_any_event *event) {
   looking self = looking_at(event);
-  bool is_end_of_wait = is_of_gil(&self, event, TD_EVENT_lock_acquired);
-  if (self.node == TD_NONE && !is_end_of_wait) return td_dup_string("");
-  FILE *out = open_memstream(&text, &size);
-  if (!out) return td_dup_string("");
-  if (is_end_of_wait) {
-    fputs(td_translate(" When the wait began, "), out);
-    write_holder(replay, &self, seq, out);
-  } else {
-    write_waits(replay, &self, seq, out);
-  }
-  fclose(out);
-  return text;
+  if (is_of_gil(&self, event, TD_EVENT_lock_acquired))
+    say_holder(out, &at_begin, replay, &self, seq);
+  else if (self.node != TD_NONE)
+    say_waits(out, replay, &self, seq);
 }

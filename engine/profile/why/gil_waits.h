@@ -6,8 +6,10 @@
 
 #include "engine/replay/replay.h"
 
-/* td_gil_waits_tell says how long the thread of event seq waited for the GIL. For a pop that is
- * since the push. For a node's begin it is since its pop, for its end since its begin. Each
- * sentence begins with a space. It returns "" if the thread did not wait, or if the time began too
- * long ago. It moves the replay. The caller frees. */
-char *td_gil_waits_tell(td_replay *replay, uint64_t seq, const td_any_event *event);
+#include <stdio.h>
+
+/* td_gil_waits_say says, after what `out` has, how long the thread of event seq waited for the GIL.
+ * For a pop that is since the push. For a node's begin it is since its pop, for its end since its
+ * begin. It says nothing if the thread did not wait, or if the time began too long ago. It moves
+ * the replay. */
+void td_gil_waits_say(FILE *out, td_replay *replay, uint64_t seq, const td_any_event *event);

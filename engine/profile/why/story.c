@@ -3,38 +3,32 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/translate.h"
-#include "engine/profile/words.h"
 #include "engine/rules/task_order.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 
-const char *
-td_story_separator(uint32_t i, uint32_t n) {
-  if (i == 0) return "";
-  return i + 1 == n ? td_translate(" and ") : ", ";
-}
-
-void
+char *
 td_story_entry(const td_story *story, const td_queue_entry *entry) {
-  if (entry->node == TD_NONE)
-    fputs(entry->kind == TD_TASK_SHUTDOWN ? td_translate("the shutdown task")
-                                          : td_translate("a dummy task"),
-          story->out);
-  else
-    td_words_node(story->out, story->catalog, entry->node);
+  if (entry->node != TD_NONE)
+    return td_said(story->catalog, TD_SAY_name, td_with_node("name", entry->node));
+  return td_dup_string(
+      td_sentence_text(entry->kind == TD_TASK_SHUTDOWN ? TD_SAY_shutdown_task : TD_SAY_dummy_task));
 }
 
-void
+/* Item i of n that are named, of which "and 12 more" may follow. */
+static td_sentence
+joint(uint32_t i, uint32_t n, bool has_more) {
+  return i + 1 == n && !has_more ? TD_SAY_list_last : TD_SAY_list_next;
+}
+
+char *
 td_story_entries(const td_story *story, const td_queue_entry *entries, uint32_t n) {
-  uint32_t named = TD_MIN(n, TD_STORY_NAMED), n_told = named + (n > named);
-  for (uint32_t i = 0; i < named; i++) {
-    fputs(td_story_separator(i, n_told), story->out);
-    td_story_entry(story, &entries[i]);
-  }
-  if (n > named) fprintf(story->out, td_translate(" and %u more"), n - named);
+  uint32_t named = TD_MIN(n, TD_STORY_NAMED), more = n - named;
+  char *list = NULL;
+  for (uint32_t i = 0; i < named; i++)
+    list = td_list_add(list, joint(i, named, more), td_story_entry(story, &entries[i]));
+  return td_list_more(list, TD_SAY_list_more, more);
 }
 
 void
@@ -60,35 +54,38 @@ td_story_close(td_story *story) {
 
 /* ---- what a task waits for ---- */
 
-static void
-write_sender(const td_story *story, uint32_t from, uint32_t n_gradients) {
-  td_node_state state = (td_node_state)td_state_node(story->state, from)->state;
-  td_words_node(story->out, story->catalog, from);
-  fprintf(story->out, " (%s", td_translate(td_node_state_name(state)));
-  if (state == TD_NODE_done) fputs(td_translate(", on its way"), story->out);
-  if (n_gradients > 1) fprintf(story->out, td_translate(", %u gradients"), n_gradients);
-  putc(')', story->out);
+static char *
+dup_sender(const td_story *story, const td_sender *sender) {
+  td_node_state state = (td_node_state)td_state_node(story->state, sender->from)->state;
+  bool has_sent = state == TD_NODE_done, has_several = sender->n_gradients > 1;
+  td_sentence one = has_sent ? TD_SAY_sender_sent : TD_SAY_sender;
+  td_sentence several = has_sent ? TD_SAY_sender_sent_of : TD_SAY_sender_of;
+  return td_said(story->catalog, has_several ? several : one, td_with_node("node", sender->from),
+                 td_with_text("state", td_translate(td_node_state_name(state))),
+                 td_with_number("n", sender->n_gradients));
 }
 
-static void
-write_missing(const td_story *story, const td_task_now *task) {
+/* NULL if there is none. */
+static char *
+dup_senders(const td_story *story, const td_task_now *task) {
   td_missing missing;
+  char *list = NULL;
   td_missing_find(&missing, story->catalog, story->state, &story->senders, task);
-  uint32_t named = TD_MIN(missing.n, TD_STORY_NAMED), n_told = named + (missing.n > named);
-  for (uint32_t i = 0; i < named; i++) {
-    fputs(i ? td_story_separator(i, n_told) : td_translate(", from "), story->out);
-    write_sender(story, missing.senders[i].from, missing.senders[i].n_gradients);
-  }
-  if (missing.n > named) fprintf(story->out, td_translate(" and %u more"), missing.n - named);
+  uint32_t named = TD_MIN(missing.n, TD_STORY_NAMED), more = missing.n - named;
+  for (uint32_t i = 0; i < named; i++)
+    list = td_list_add(list, joint(i, named, more), dup_sender(story, &missing.senders[i]));
   td_missing_fini(&missing);
+  return td_list_more(list, TD_SAY_list_more, more);
 }
 
-void
+char *
 td_story_wait(const td_story *story, const td_task_now *task) {
-  td_words_node(story->out, story->catalog, task->node);
-  fprintf(story->out, td_translate(" still waits for %u of "), task->dependencies);
-  td_words_plural(story->out, task->expected, "gradient", "gradients");
-  write_missing(story, task);
+  char *senders = dup_senders(story, task);
+  char *text = td_said(story->catalog, senders ? TD_SAY_waits_from : TD_SAY_waits,
+                       td_with_node("node", task->node), td_with_number("left", task->dependencies),
+                       td_with_number("n", task->expected), td_with_text("senders", senders));
+  free(senders);
+  return text;
 }
 
 /* ---- the order of a queue ---- */
@@ -107,21 +104,25 @@ typedef enum reason {
   HIGHER,
 } reason;
 
-/* The same words do for both entries. Those of DEEPER and HIGHER have numbers. */
-static const char *const words[] = {
-    [FIFO] = TD_N("this queue is first in, first out"),
-    [LIFO] = TD_N("this queue is last in, first out"),
-    [SHUTDOWN] = TD_N("a shutdown task goes before everything"),
-    [DUMMY] = TD_N("a dummy task goes before every node"),
-    [OVER] = TD_N("a task whose graph task is over goes first, and the engine throws it away"),
-    [UNSORTED] =
-        TD_N("a graph task ended while both were in the heap, and that moves nothing in the "
-             "heap"),
-    [HIGHEST] =
-        TD_N("AccumulateGrad has the highest sequence_nr: the engine stores a leaf's gradient "
-             "as soon as it is complete"),
-    [TIE] = TD_N("depths and sequence numbers are equal, so the place in the heap decides"),
+/* What is said if a reason holds for all others of a queue, and what if it holds for some. */
+typedef struct reason_words {
+  td_sentence all, some;
+} reason_words;
+
+#define REASON(name)                                                                               \
+  { TD_SAY_##name, TD_SAY_##name##_against }
+
+/* The same words do for both entries. */
+static const reason_words words[] = {
+    [FIFO] = REASON(fifo),       [LIFO] = REASON(lifo), [SHUTDOWN] = REASON(shutdown),
+    [DUMMY] = REASON(dummy),     [OVER] = REASON(over), [UNSORTED] = REASON(unsorted),
+    [HIGHEST] = REASON(highest), [TIE] = REASON(tie),
 };
+
+/* By whether the entry wins. */
+static const reason_words depths[] = {REASON(less_deep), REASON(deeper)};
+static const reason_words numbers[] = {REASON(lower), REASON(higher)};
+static const reason_words ages[] = {REASON(older), REASON(younger)};
 
 static bool
 is_over(const td_story *story, const td_queue_entry *entry) {
@@ -180,51 +181,48 @@ is_younger(const td_story *story, const side *side) {
          td_catalog_node_get(story->catalog, loser->node)->created_seq;
 }
 
-static char *
-make_clause(const td_story *story, reason reason, const side *side) {
-  if (reason == DEEPER)
-    return td_format(td_translate("its graph task is nested %s (depth %u against %u)"),
-                     side->wins ? td_translate("deeper") : td_translate("less deep"),
-                     depth(story, side->self), depth(story, side->other));
-  if (reason == HIGHER)
-    return td_format(is_younger(story, side)
-                         ? td_translate("its sequence_nr is %s (%llu against %llu): the node "
-                                        "created later in the forward pass goes first")
-                         : td_translate("its sequence_nr is %s (%llu against %llu), and the "
-                                        "higher number goes first"),
-                     side->wins ? td_translate("higher") : td_translate("lower"),
-                     (unsigned long long)sequence_nr(story, side->self),
-                     (unsigned long long)sequence_nr(story, side->other));
-  return td_dup_string(td_translate(words[reason]));
+static const reason_words *
+words_of(const td_story *story, reason reason, const side *side) {
+  if (reason == DEEPER) return &depths[side->wins];
+  if (reason != HIGHER) return &words[reason];
+  return is_younger(story, side) ? &ages[side->wins] : &numbers[side->wins];
+}
+
+static uint64_t
+number_of(const td_story *story, reason reason, const td_queue_entry *entry) {
+  if (reason == DEEPER) return depth(story, entry);
+  return reason == HIGHER ? sequence_nr(story, entry) : 0;
+}
+
+static void
+say_reason(const td_story *story, reason reason, const side *side, td_sentence sentence,
+           const char *others) {
+  td_story_say(story, sentence, td_with_text("others", others),
+               td_with_number("own", number_of(story, reason, side->self)),
+               td_with_number("other", number_of(story, reason, side->other)));
 }
 
 /* The reason holds for all others. */
 static void
-write_sentence(const td_story *story, reason reason, const side *side, uint32_t n_others) {
-  char *clause = make_clause(story, reason, side);
-  if (reason == TIE)
-    fputs(n_others == 1 ? td_translate("Their ") : td_translate("All "), story->out);
-  else if (islower((unsigned char)*clause))
-    *clause = (char)toupper((unsigned char)*clause);
-  fprintf(story->out, td_translate("%s."), clause);
-  free(clause);
+say_of_all(const td_story *story, reason reason, const side *side, uint32_t n_others) {
+  td_sentence sentence = words_of(story, reason, side)->all;
+  say_reason(story, reason, side, reason == TIE && n_others > 1 ? TD_SAY_tie_of_all : sentence,
+             NULL);
 }
 
 static void
-write_group(const td_story *story, reason reason, const side *side, const td_queue_entry *others,
+say_of_some(const td_story *story, reason reason, const side *side, const td_queue_entry *others,
             uint32_t n_others) {
-  char *clause = make_clause(story, reason, side);
-  fputs(td_translate("Against "), story->out);
-  td_story_entries(story, others, n_others);
-  fprintf(story->out, td_translate(", %s."), clause);
-  free(clause);
+  char *list = td_story_entries(story, others, n_others);
+  say_reason(story, reason, side, words_of(story, reason, side)->some, list);
+  free(list);
 }
 
 /* An entry against n others, which are in the order of the queue. Those with the same reason
  * follow one another. */
 static void
-write_order(const td_story *story, uint32_t queue, const td_queue_entry *self, bool wins,
-            const td_queue_entry *others, uint32_t n) {
+say_order(const td_story *story, uint32_t queue, const td_queue_entry *self, bool wins,
+          const td_queue_entry *others, uint32_t n) {
   for (uint32_t first = 0, end; first < n; first = end) {
     reason reason = 0;
     for (end = first; end < n; end++) {
@@ -234,20 +232,19 @@ write_order(const td_story *story, uint32_t queue, const td_queue_entry *self, b
       reason = next;
     }
     side side = {self, &others[wins ? first : end - 1], wins};
-    if (first) putc(' ', story->out);
     if (end - first == n)
-      write_sentence(story, reason, &side, n);
+      say_of_all(story, reason, &side, n);
     else
-      write_group(story, reason, &side, &others[first], end - first);
+      say_of_some(story, reason, &side, &others[first], end - first);
   }
 }
 
 void
 td_story_wins(const td_story *story, uint32_t queue, const td_queue_entry *entries, uint32_t n) {
-  write_order(story, queue, &entries[0], true, &entries[1], n - 1);
+  say_order(story, queue, &entries[0], true, &entries[1], n - 1);
 }
 
 void
 td_story_loses(const td_story *story, uint32_t queue, const td_queue_entry *entries, uint32_t n) {
-  write_order(story, queue, &entries[n - 1], false, entries, n - 1);
+  say_order(story, queue, &entries[n - 1], false, entries, n - 1);
 }

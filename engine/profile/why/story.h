@@ -4,6 +4,7 @@
  * Private to engine/profile. One thread. */
 #pragma once
 
+#include "engine/profile/sentence.h"
 #include "engine/profile/why/missing.h"
 #include "engine/replay/replay.h"
 
@@ -26,16 +27,18 @@ td_status td_story_open(td_story *story, const td_replay *replay, char **text, s
                         td_error *error);
 void td_story_close(td_story *story);
 
-/* td_story_separator returns what stands before item i of n: a comma, "and", or nothing. */
-const char *td_story_separator(uint32_t i, uint32_t n);
+/* td_story_say writes a sentence, whose blanks follow. */
+#define td_story_say(story, sentence, ...)                                                         \
+  td_say((story)->out, (story)->catalog, sentence, __VA_ARGS__)
 
-/* td_story_entry writes the name of a queue's entry. td_story_entries writes n of them, the first
- * few by name. */
-void td_story_entry(const td_story *story, const td_queue_entry *entry);
-void td_story_entries(const td_story *story, const td_queue_entry *entries, uint32_t n);
+/* td_story_entry names a queue's entry. td_story_entries names n of them, the first few by name.
+ * The caller frees. */
+char *td_story_entry(const td_story *story, const td_queue_entry *entry);
+char *td_story_entries(const td_story *story, const td_queue_entry *entries, uint32_t n);
 
-/* td_story_wait says which gradients a task waits for, and who will send them. */
-void td_story_wait(const td_story *story, const td_task_now *task);
+/* td_story_wait tells which gradients a task waits for, and who will send them, without a full
+ * stop. The caller frees. */
+char *td_story_wait(const td_story *story, const td_task_now *task);
 
 /* td_story_wins says why entry 0 of a queue goes before the n - 1 after it. td_story_loses says why
  * the last of n entries goes after all others. The entries are in the order in which they will be

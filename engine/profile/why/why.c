@@ -2,16 +2,14 @@
 #include "engine/profile/why/why.h"
 
 #include "engine/base/alloc.h"
-#include "engine/base/translate.h"
 #include "engine/profile/why/birth_links.h"
 #include "engine/profile/why/gil_waits.h"
 #include "engine/profile/why/story.h"
-#include "engine/profile/words.h"
 
 #include <string.h>
 
 static void
-write_queue_place(const td_story *story, uint32_t node, const td_task_now *task) {
+say_queue_place(const td_story *story, uint32_t node, const td_task_now *task) {
   uint32_t n = td_state_queue(story->state, task->queue)->n, ahead = 0;
   td_queue_entry *entries = TD_NEW_N(td_queue_entry, n);
   td_state_queue_order(story->state, story->catalog, task->queue, entries);
@@ -19,61 +17,41 @@ write_queue_place(const td_story *story, uint32_t node, const td_task_now *task)
          (entries[ahead].node != node || entries[ahead].graph_task != task->graph_task))
     ahead++;
   if (ahead == 0) {
-    fputs(td_translate("It is the next to be popped."), story->out);
+    td_say_plain(story->out, TD_SAY_is_next);
   } else {
-    fputs(td_translate("It waits behind "), story->out);
-    td_story_entries(story, entries, ahead);
-    fputs(td_translate(". "), story->out);
+    char *others = td_story_entries(story, entries, ahead);
+    td_story_say(story, TD_SAY_is_behind, td_with_text("others", others));
+    free(others);
     if (ahead < n) td_story_loses(story, task->queue, entries, ahead + 1);
   }
   free(entries);
 }
 
-static void
-write_on_thread(const td_story *story, const char *verb, const td_node_now *now) {
-  fprintf(story->out, " %s ", verb);
-  td_words_thread(story->out, story->catalog, now->thread);
-}
-
-/* The last gradient is counted off before it lies in the buffer. Between the two, its sender is
- * told. */
+/* The last gradient is counted off before it lies in the buffer. Between the two, this says who
+ * sent it. */
 static bool
-write_last_sender(const td_story *story, const td_task_now *task) {
+say_last_sender(const td_story *story, const td_task_now *task) {
   td_task_now counted = *task;
   td_missing missing;
   counted.dependencies = counted.expected; /* so that nothing counts as delivered */
   td_missing_find(&missing, story->catalog, story->state, &story->senders, &counted);
   bool is_on_its_way = missing.n > 0;
-  if (is_on_its_way) {
-    fputs(td_translate(" waits for its last gradient, which is on its way from "), story->out);
-    td_words_node(story->out, story->catalog, missing.senders[0].from);
-  }
+  if (is_on_its_way)
+    td_story_say(story, TD_SAY_waits_for_last, td_with_node("node", task->node),
+                 td_with_node("from", missing.senders[0].from));
   td_missing_fini(&missing);
   return is_on_its_way;
 }
 
 /* What is said of a node that waits for nothing any more, or for nothing yet. */
-static const char *const conditions[TD_N_NODE_STATES] = {
-    [TD_NODE_absent] = TD_N(" is not created yet"),
-    [TD_NODE_created] = TD_N(" takes part in no backward pass yet"),
-    [TD_NODE_waiting] = TD_N(" got no gradients in the pass that it was part of"),
-    [TD_NODE_partial] = TD_N(" was left without all its gradients when its pass ended"),
-    [TD_NODE_queued] = TD_N(" was popped and is about to run"),
-    [TD_NODE_skipped] = TD_N(" is not run in this pass"),
-    [TD_NODE_captured] = TD_N(" was not run: its gradient was kept as a result"),
-    [TD_NODE_failed] = TD_N(" failed"),
-    [TD_NODE_released] = TD_N(" is released"),
+static const td_sentence conditions[TD_N_NODE_STATES] = {
+    [TD_NODE_absent] = TD_SAY_is_absent,     [TD_NODE_created] = TD_SAY_is_created,
+    [TD_NODE_waiting] = TD_SAY_got_none,     [TD_NODE_partial] = TD_SAY_got_some,
+    [TD_NODE_queued] = TD_SAY_is_popped,     [TD_NODE_running] = TD_SAY_is_running,
+    [TD_NODE_done] = TD_SAY_has_run,         [TD_NODE_skipped] = TD_SAY_is_skipped,
+    [TD_NODE_captured] = TD_SAY_is_captured, [TD_NODE_failed] = TD_SAY_has_failed,
+    [TD_NODE_released] = TD_SAY_is_released,
 };
-
-static void
-write_node_without_wait(const td_story *story, const td_node_now *now) {
-  if (now->state == TD_NODE_running)
-    write_on_thread(story, td_translate("is running on"), now);
-  else if (now->state == TD_NODE_done)
-    write_on_thread(story, td_translate("has run on"), now);
-  else
-    fputs(td_translate(conditions[now->state]), story->out);
-}
 
 static bool
 is_waiting(const td_story *story, uint32_t node) {
@@ -83,26 +61,22 @@ is_waiting(const td_story *story, uint32_t node) {
 
 /* `task` is one of the node's, or NULL: then it does not wait. */
 static void
-write_node_now(const td_story *story, uint32_t node, const td_task_now *task, bool waits) {
+say_node_now(const td_story *story, uint32_t node, const td_task_now *task, bool waits) {
   const td_node_now *now = td_state_node(story->state, node);
   if (waits && task->dependencies > 0) {
-    td_story_wait(story, task);
-    fputs(td_translate("."), story->out);
-    return;
+    char *wait = td_story_wait(story, task);
+    td_story_say(story, TD_SAY_stop, td_with_text("clause", wait));
+    free(wait);
+  } else if (task && task->queue != TD_NONE) {
+    td_story_say(story, TD_SAY_is_ready, td_with_node("node", node),
+                 td_with_queue("queue", task->queue));
+    say_queue_place(story, node, task);
+  } else if (!waits) {
+    td_story_say(story, conditions[now->state], td_with_node("node", node),
+                 td_with_thread("thread", now->thread));
+  } else if (!say_last_sender(story, task)) {
+    td_story_say(story, TD_SAY_has_all, td_with_node("node", node));
   }
-  td_words_node(story->out, story->catalog, node);
-  if (task && task->queue != TD_NONE) {
-    fputs(td_translate(" is ready and lies in "), story->out);
-    td_words_queue(story->out, story->catalog, task->queue);
-    fputs(td_translate(". "), story->out);
-    write_queue_place(story, node, task);
-    return;
-  }
-  if (!waits)
-    write_node_without_wait(story, now);
-  else if (!write_last_sender(story, task))
-    fputs(td_translate(" has all its gradients and is about to enter a queue"), story->out);
-  fputs(td_translate("."), story->out);
 }
 
 char *
@@ -113,22 +87,33 @@ td_why_wait(const td_replay *replay, uint32_t node) {
   if (td_story_open(&story, replay, &text, &size, NULL) != TD_OK) return td_dup_string("");
   if (td_catalog_has_node(story.catalog, node)) {
     const td_task_now *task = td_state_task_find(story.state, node, TD_NONE);
-    write_node_now(&story, node, task, task && is_waiting(&story, node));
+    say_node_now(&story, node, task, task && is_waiting(&story, node));
   }
   td_story_close(&story);
   return text;
 }
 
+static void
+write_parked(const td_story *story, const td_task_now *task, FILE *out) {
+  char *text = NULL;
+  size_t size;
+  td_story line = *story;
+  line.out = open_memstream(&text, &size);
+  if (!line.out) td_out_of_memory();
+  say_node_now(&line, task->node, task, is_waiting(story, task->node));
+  fclose(line.out);
+  fprintf(out, "  %s\n", text);
+  free(text);
+}
+
 void
 td_why_write_parked(const td_replay *replay, FILE *out) {
   td_story story;
-  td_story_begin(&story, replay, out);
+  td_story_begin(&story, replay, NULL);
   uint32_t next;
   for (uint32_t i = story.state->header->first_parked; i != TD_NONE; i = next) {
     const td_task_now *task = td_state_task(story.state, i);
-    fputs("  ", out);
-    write_node_now(&story, task->node, task, is_waiting(&story, task->node));
-    putc('\n', out);
+    write_parked(&story, task, out);
     next = task->parked_next;
   }
   td_senders_now_fini(&story.senders);
@@ -164,9 +149,9 @@ explain_wait(const td_replay *replay, const td_any_event *event) {
           ? td_state_task_find(story.state, node, td_event_graph_task(&event->event))
           : NULL;
   if (task && event->event.kind == TD_EVENT_queue_push && task->queue != TD_NONE)
-    write_queue_place(&story, node, task);
+    say_queue_place(&story, node, task);
   else if (task)
-    write_node_now(&story, node, task, td_state_node(story.state, node)->state != TD_NODE_skipped);
+    say_node_now(&story, node, task, td_state_node(story.state, node)->state != TD_NODE_skipped);
   td_story_close(&story);
   return text;
 }
@@ -176,21 +161,20 @@ tell_event(td_replay *replay, uint64_t seq, const td_any_event *event, char **te
            td_error *error) {
   td_status status = td_replay_seek(replay, seq + 1, error);
   if (status != TD_OK) return status;
+  size_t size;
+  FILE *out = open_memstream(text, &size);
+  if (!out) return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for a sentence");
   const td_catalog *catalog = td_replay_catalog(replay);
   td_tape *tape = td_replay_tape(replay);
   char *what = td_why_describe(catalog, tape, event);
-  char *then =
-      is_about_waiting(event) ? explain_wait(replay, event) : td_why_mean(catalog, tape, event);
-  char *links = event->event.kind == TD_EVENT_anomaly
-                    ? td_birth_links(catalog, tape, seq, &event->anomaly)
-                    : td_dup_string("");
-  char *gil = td_gil_waits_tell(replay, seq, event);
-  *text = td_format(td_translate("Event %llu: %s.%s%s%s%s"), (unsigned long long)seq, what,
-                    *then ? " " : "", then, links, gil);
-  free(gil);
-  free(links);
+  td_say(out, catalog, TD_SAY_event, td_with_number("seq", seq), td_with_text("event", what));
   free(what);
-  free(then);
+  td_say_text(out, is_about_waiting(event) ? explain_wait(replay, event)
+                                           : td_why_mean(catalog, tape, event));
+  if (event->event.kind == TD_EVENT_anomaly)
+    td_birth_links_say(out, catalog, tape, seq, &event->anomaly);
+  td_gil_waits_say(out, replay, seq, event);
+  fclose(out);
   return TD_OK;
 }
 
