@@ -191,7 +191,7 @@ class Attach(RecordCase):
         late = [text for text in said if 'processing WaitBackward' in text]
         sentence = self.attach(child.pid, '^Rank 1 is late: ').splitlines()[0]
         self.assertRegex(sentence, '^Rank 1 is late: it is in its 1st pass, and processes WaitBackward #\\d+[.] It is at rank.py:\\d+[.] '
-                                   'Rank 0 is in its 1st pass, and is in post_processing[.] Its last event came .* ago[.] So say their tapes and threads[.]')
+                                   'Rank 0 is in its 1st pass, and is in post_processing[.] Its last event came .* ago[.] The tapes and threads of the ranks show this[.]')
         document = json.loads(self.ask('attach', child.pid, '--json').stdout)
         self.assertEqual([(rank['rank'], rank['late'], rank['ended']) for rank in document['ranks']], [(0, False, False), (1, True, False)])
         self.assertEqual(sorted(str(process['pid']) for process in document['processes']), sorted(pids))

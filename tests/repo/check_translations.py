@@ -25,6 +25,9 @@ MARK = re.compile(r'\b(?:_|N_|C_|ngettext|g_dngettext|TD_N|td_translate|SAYS|SAY
 COUNTED = re.compile(r'\btd_format_many\([^;]*?"')  # commands, which are in app/, count in English
 PEOPLE = {"label", "title", "tooltip-text", "placeholder-text", "description", "dropdown-tooltip"}
 SIGNS = re.compile(r"[\s\d.,:;·…–/%()×+\-]*")
+TELLERS = ("engine/profile/", "app/session/attach/", "ui/model/")
+LITERALS = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:[\s\w]*"(?:[^"\\\n]|\\.)*")*')  # with macros such as PRIu64 between them
+GLUE = re.compile(r"^(?: |, |: )[A-Za-z].*[^ ]$", re.DOTALL)
 FIELD = re.compile(r"\{\w+\}")
 DIRECTIVE = re.compile(r"%(?:(\d+)\$)?([-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|z|j)?[a-zA-Z%])")
 
@@ -99,6 +102,29 @@ def unmarked():
                 yield f"{path.relative_to(ROOT)}: not translatable: {item.text!r}"
 
 
+def is_ragged(text):
+    """A fragment that a sentence is glued from: no translator can put its fields elsewhere."""
+    return bool(text) and (text.strip(" ") != text or text[0] in ",;)")
+
+
+def ragged(wanted):
+    yield from (f"a fragment, not a text: {text!r}" for entry in wanted for text in entry.msgids if is_ragged(text))
+
+
+def literals(source):
+    """The string literals of C, with their neighbours joined."""
+    code = re.sub(r"/\*.*?\*/|^#include.*?$", "", source, flags=re.DOTALL | re.MULTILINE)
+    for literal in LITERALS.findall(code):
+        yield "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literal))
+
+
+def glued():
+    """Literals that are appended to a sentence, where sentences about a tape are made."""
+    for path in sources():
+        if str(path.relative_to(ROOT)).startswith(TELLERS):
+            yield from (f"{path.relative_to(ROOT)}: a fragment, not a text: {text!r}" for text in literals(path.read_text()) if GLUE.search(text))
+
+
 def check_the_check():
     """A planted fault of each kind is found."""
     template = '#, c-format\nmsgid "%s of {node}"\nmsgstr ""\n\nmsgid "_Open"\nmsgstr ""\n'
@@ -107,6 +133,9 @@ def check_the_check():
     assert differs("%s of {node}", "{node}: %s") is None
     assert differs("%s of {node}", "%s") and differs("%s of {node}", "{node}") and differs("_Open", "Open")
     assert differs("%s of %u", "%2$u / %1$s") is None and differs("%s of %u", "%1$u / %2$s")
+    assert all(map(is_ragged, (" was popped", "was popped ", ", from"))) and not is_ragged("{node} was popped.")
+    assert list(literals('f(" a " /* " b" */ "c%s",\n  "d");')) == [" a c%s", "d"]
+    assert GLUE.search(" at %s") and GLUE.search(", at %s") and not GLUE.search(" · ") and not GLUE.search("at %s.") and not GLUE.search(" in ")
     assert MARK.search('g_strdup(_("x"))') and MARK.search('SAYS_BY(a, "x")') and not MARK.search('td_format("x")')
 
 
@@ -117,7 +146,7 @@ def main():
     check_the_check()
     wanted = extract()
     assert len(wanted) > 500, "xgettext found few texts"
-    problems = [*unlisted(), *unmarked()]
+    problems = [*unlisted(), *unmarked(), *ragged(wanted), *glued()]
     for language in (PO / "LINGUAS").read_text().split():
         problems += problems_of(language, wanted)
     print("\n".join(problems) or f"{len(wanted)} texts, each in every language")

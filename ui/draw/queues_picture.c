@@ -63,10 +63,9 @@ key_text(const strip *self, uint32_t node, uint32_t depth) {
   const td_catalog_node *facts = td_catalog_node_find(self->catalog, node);
   if (!facts) return td_format(td_translate("depth %u"), depth);
   uint64_t number = facts->sequence_nr;
-  char *deep = depth ? td_format(td_translate("depth %u, "), depth) : td_dup_string("");
-  char *text = number == UINT64_MAX ? td_format("%sseq max", deep)
-                                    : td_format("%sseq %" PRIu64, deep, number);
-  free(deep);
+  char *key = number == UINT64_MAX ? td_dup_string("seq max") : td_format("seq %" PRIu64, number);
+  char *text = depth ? td_format(td_translate("depth %u, %s"), depth, key) : td_dup_string(key);
+  free(key);
   return text;
 }
 

@@ -159,50 +159,58 @@ ordinal_end(guint64 n) {
   return n % 10 > 3 || n % 100 / 10 == 1 ? ends[0] : ends[n % 10];
 }
 
+/* What a rank does, as a sentence about `subject`. */
 static void
-append_state(GString *text, const td_attach_rank *rank) {
-  if (rank->in_pass)
-    g_string_append_printf(text, "is in its %" G_GUINT64_FORMAT "%s pass", rank->n_begun,
-                           ordinal_end(rank->n_begun));
-  else
-    g_string_append_printf(text, "has ended %" G_GUINT64_FORMAT " pass%s and begun no other",
-                           rank->n_ended, rank->n_ended == 1 ? "" : "es");
+append_state(GString *text, const td_attach_rank *rank, const char *subject) {
+  const char *end = ordinal_end(rank->n_begun);
+  g_autofree char *passes = td_format_many(rank->n_ended, "pass", "passes");
   if (rank->in_pass && rank->doing)
-    g_string_append_printf(text, ", and %s", rank->doing);
+    g_string_append_printf(text, "%s is in its %" G_GUINT64_FORMAT "%s pass, and %s.", subject,
+                           rank->n_begun, end, rank->doing);
+  else if (rank->in_pass && rank->waits_at)
+    g_string_append_printf(text,
+                           "%s is in its %" G_GUINT64_FORMAT "%s pass, and waits in PyTorch's %s.",
+                           subject, rank->n_begun, end, rank->waits_at);
+  else if (rank->in_pass)
+    g_string_append_printf(text, "%s is in its %" G_GUINT64_FORMAT "%s pass.", subject,
+                           rank->n_begun, end);
   else if (rank->waits_at)
-    g_string_append_printf(text, ", and waits in PyTorch's %s", rank->waits_at);
+    g_string_append_printf(text, "%s has ended %s and begun no other, and waits in PyTorch's %s.",
+                           subject, passes, rank->waits_at);
+  else
+    g_string_append_printf(text, "%s has ended %s and begun no other.", subject, passes);
 }
 
 static void
 append_late(GString *text, const td_attach_rank *rank) {
-  g_string_append_printf(text, "Rank %d is late: it ", rank->rank);
-  append_state(text, rank);
-  g_string_append_c(text, '.');
-  if (rank->place) g_string_append_printf(text, " It is at %s.", rank->place);
+  g_autofree char *subject = g_strdup_printf("Rank %d is late: it", rank->rank);
+  append_state(text, rank, subject);
+  if (!rank->place) return;
+  g_string_append_c(text, ' ');
+  g_string_append_printf(text, "It is at %s.", rank->place);
 }
 
 static void
 append_gone(GString *text, const td_attach_rank *rank) {
-  g_string_append_printf(text, "Rank %d has ended, process %u. Its tape stops ", rank->rank,
-                         rank->pid);
-  if (rank->in_pass)
-    g_string_append_printf(text, "in its %" G_GUINT64_FORMAT "%s pass.", rank->n_begun,
-                           ordinal_end(rank->n_begun));
-  else
-    g_string_append_printf(text, "after %" G_GUINT64_FORMAT " pass%s.", rank->n_ended,
-                           rank->n_ended == 1 ? "" : "es");
+  g_autofree char *passes = td_format_many(rank->n_ended, "pass", "passes");
+  g_autofree char *where = rank->in_pass
+                               ? g_strdup_printf("in its %" G_GUINT64_FORMAT "%s pass",
+                                                 rank->n_begun, ordinal_end(rank->n_begun))
+                               : g_strdup_printf("after %s", passes);
+  g_string_append_printf(text, "Rank %d has ended, process %u. Its tape stops %s.", rank->rank,
+                         rank->pid, where);
 }
 
 static void
 append_other(GString *text, const td_attach_rank *rank) {
-  char *age = td_format_ns((double)rank->age_ns);
-  g_string_append_printf(text, "Rank %d ", rank->rank);
-  append_state(text, rank);
-  g_string_append_printf(text, ". Its last event came %s ago.", age);
-  free(age);
+  g_autofree char *subject = g_strdup_printf("Rank %d", rank->rank);
+  g_autofree char *age = td_format_ns((double)rank->age_ns);
+  append_state(text, rank, subject);
+  g_string_append_c(text, ' ');
+  g_string_append_printf(text, "Its last event came %s ago.", age);
 }
 
-#define OTHERS_TOLD 4
+#define OTHERS_NAMED 4
 
 static char *
 tell(const GPtrArray *list) {
@@ -216,13 +224,17 @@ tell(const GPtrArray *list) {
   }
   for (guint i = 0; i < list->len; i++) {
     const td_attach_rank *rank = list->pdata[i];
-    if (rank->is_gone || rank->is_late || ++n_others > OTHERS_TOLD) continue;
+    if (rank->is_gone || rank->is_late || ++n_others > OTHERS_NAMED) continue;
     g_string_append_c(text, ' ');
     append_other(text, rank);
   }
-  if (n_others > OTHERS_TOLD)
-    g_string_append_printf(text, " %u more ranks are not told.", n_others - OTHERS_TOLD);
-  return g_string_free(g_string_append(text, " So say their tapes and threads."), FALSE);
+  if (n_others > OTHERS_NAMED) {
+    g_string_append_c(text, ' ');
+    g_string_append_printf(text, "%u more ranks are not listed.", n_others - OTHERS_NAMED);
+  }
+  g_string_append_c(text, ' ');
+  g_string_append(text, "The tapes and threads of the ranks show this.");
+  return g_string_free(text, FALSE);
 }
 
 static bool

@@ -37,11 +37,11 @@ td_attach_place(const td_attach_thread *thread) {
   return g_path_get_basename(place);
 }
 
-/* " at train.py:12", or nothing. */
+/* "main at train.py:12", or the name alone. */
 static char *
-at(const td_attach_thread *thread) {
+dup_name(const td_attach_thread *thread) {
   g_autofree char *place = td_attach_place(thread);
-  return place ? g_strconcat(" at ", place, NULL) : g_strdup("");
+  return place ? g_strdup_printf("%s at %s", thread->name, place) : g_strdup(thread->name);
 }
 
 static const td_attach_thread *
@@ -78,9 +78,9 @@ tell_circle(const td_attach_threads *threads) {
   GString *text = g_string_new("Deadlock: ");
   for (guint n = 0; now && (n == 0 || now != begin); n++) {
     const td_attach_thread *next = next_of(threads, now);
-    g_autofree char *place = at(now);
-    g_string_append_printf(text, "%s%s%s waits for %s, which %s has", n == 0 ? "" : "; ", now->name,
-                           place, now->wait == TD_WAIT_gil ? "the GIL" : "a lock",
+    g_autofree char *name = dup_name(now);
+    g_string_append_printf(text, "%s%s waits for %s, which %s has", n == 0 ? "" : "; ", name,
+                           now->wait == TD_WAIT_gil ? "the GIL" : "a lock",
                            next == now || !next ? "it" : next->name);
     now = next;
   }
@@ -105,11 +105,12 @@ tell_holder(const td_attach_threads *threads) {
     return g_strdup("One of its threads holds the GIL and does not give it back. The others wait "
                     "for it.");
   if (!holder || holder->wait == TD_N_ATTACH_WAITS || n == 0) return NULL;
-  g_autofree char *place = at(holder);
-  return g_strdup_printf("%s keeps the GIL%s while it waits for %s. %u other thread%s wait%s for "
-                         "the GIL.",
-                         holder->name, place, td_attach_wait_words(holder->wait), n,
-                         n == 1 ? "" : "s", n == 1 ? "s" : "");
+  g_autofree char *place = td_attach_place(holder), *keeps = NULL;
+  keeps = place ? g_strdup_printf("%s keeps the GIL at %s", holder->name, place)
+                : g_strdup_printf("%s keeps the GIL", holder->name);
+  g_autofree char *others = td_format_many(n, "other thread waits", "other threads wait");
+  return g_strdup_printf("%s while it waits for %s. %s for the GIL.", keeps,
+                         td_attach_wait_words(holder->wait), others);
 }
 
 /* ---- passes inside passes that wait for each other ---- */
@@ -139,8 +140,8 @@ tell_nested(const td_attach_threads *threads) {
   for (guint i = 0; i < threads->list->len; i++) {
     const td_attach_thread *thread = threads->list->pdata[i];
     if (!is_nested(threads, thread)) continue;
-    g_autofree char *place = at(thread);
-    g_string_append_printf(who, "%s%s%s", n++ ? ", " : "", thread->name, place);
+    g_autofree char *name = dup_name(thread);
+    g_string_append_printf(who, "%s%s", n++ ? ", " : "", name);
     if (!thread->is_seen && !still) still = dup_still(threads);
   }
   if (n < 2) return NULL;
@@ -157,13 +158,15 @@ tell_main(const td_attach_threads *threads) {
   if (threads->list->len == 0) return NULL;
   const td_attach_thread *thread = threads->list->pdata[0];
   if (!thread->is_seen) return NULL;
-  g_autofree char *place = at(thread);
   const char *words = td_attach_wait_words(thread->wait);
+  g_autofree char *place = td_attach_place(thread), *does = NULL;
   const td_attach_thread *next = next_of(threads, thread);
-  if (!words) return g_strdup_printf("%s computes%s.", thread->name, place);
-  if (next)
-    return g_strdup_printf("%s waits for %s%s; %s has it.", thread->name, words, place, next->name);
-  return g_strdup_printf("%s waits for %s%s.", thread->name, words, place);
+  does = words ? g_strdup_printf("%s waits for %s", thread->name, words)
+               : g_strdup_printf("%s computes", thread->name);
+  if (place && next && words)
+    return g_strdup_printf("%s at %s; %s has it.", does, place, next->name);
+  if (next && words) return g_strdup_printf("%s; %s has it.", does, next->name);
+  return place ? g_strdup_printf("%s at %s.", does, place) : g_strdup_printf("%s.", does);
 }
 
 char *

@@ -95,13 +95,12 @@ has_grown(const td_find_kept *self) {
 void
 td_find_kept_tell(const td_find_kept *self, td_findings *findings) {
   if (self->is_confused || !has_grown(self)) return;
-  char *name =
-      self->name ? td_format(td_translate(", from that of %s on"), self->name) : td_dup_string("");
-  char *text =
-      td_format(td_translate("At the end of the last backward pass, %llu nodes of the graphs of %u "
-                             "earlier passes are still there%s."),
-                (unsigned long long)self->n_kept_nodes, self->n_kept, name);
-  free(name);
+  const char *form =
+      self->name ? td_translate("At the end of the last backward pass, %llu nodes of the graphs of "
+                                "%u earlier passes are still there, from that of %s on.")
+                 : td_translate("At the end of the last backward pass, %llu nodes of the graphs of "
+                                "%u earlier passes are still there.");
+  char *text = td_format(form, (unsigned long long)self->n_kept_nodes, self->n_kept, self->name);
   td_findings_add(
       findings,
       (td_finding){.kind = TD_FINDING_graphs_kept,

@@ -46,9 +46,9 @@ add_name(Names *names, uint32_t node) {
 static char *
 end_names(Names *names, guint n) {
   guint shown = MIN(names->n, NAMES_MAX);
-  if (n > shown && shown) g_string_append_printf(names->text, _(" and %u more"), n - shown);
-  if (n > shown && !shown) g_string_append_printf(names->text, "%u", n);
-  return g_string_free(names->text, FALSE);
+  g_autofree char *text = g_string_free(names->text, FALSE);
+  if (n <= shown) return g_steal_pointer(&text);
+  return shown ? g_strdup_printf(_("%s and %u more"), text, n - shown) : g_strdup_printf("%u", n);
 }
 
 static char *

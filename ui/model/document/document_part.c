@@ -4,6 +4,7 @@
 #include "engine/base/bisect.h"
 #include "ui/draw/strip_picture.h"
 #include "ui/geometry/format.h"
+#include "ui/model/base/dotted.h"
 #include "ui/model/document/passes.h"
 
 #include <glib/gi18n.h>
@@ -80,7 +81,7 @@ add_time(GString *text, const td_catalog *whole, uint64_t position) {
   double ns;
   if (!td_strip_time_at(whole, position, &ns)) return;
   g_autofree char *time = td_format_ns(ns);
-  g_string_append_printf(text, _(" · about %s"), time);
+  td_dotted_take(text, g_strdup_printf(_("about %s"), time));
 }
 
 char *
@@ -89,7 +90,7 @@ td_document_dup_step_text(TdDocument *self, uint32_t graph_task) {
   const td_catalog *whole = td_document_get_whole(self);
   bool is_counted = td_pass_find_step(whole, td_document_get_process(self), graph_task, &step);
   if (step == TD_NONE) return g_strdup("");
-  return g_strdup_printf(is_counted ? _(" · step %u") : _(" · after step %u"), step);
+  return g_strdup_printf(is_counted ? _("step %u") : _("after step %u"), step);
 }
 
 static void
@@ -100,7 +101,8 @@ add_pass(GString *text, TdDocument *self, uint64_t position) {
   if (pass == TD_NONE) return;
   g_autofree char *step = td_document_dup_step_text(self, pass);
   uint32_t number = td_pass_number(whole, process, pass, &n);
-  g_string_append_printf(text, _("%s · pass %u of %u"), step, number, n);
+  td_dotted_add(text, step);
+  td_dotted_take(text, g_strdup_printf(_("pass %u of %u"), number, n));
 }
 
 char *
@@ -113,7 +115,7 @@ td_document_dup_place_text(TdDocument *self, uint64_t position) {
   g_string_append_printf(text, _("event %s of %s"), event, length);
   add_time(text, whole, position);
   add_pass(text, self, position);
-  g_string_append_printf(text, _(" · part %u of %u"), part.number, part.n);
+  td_dotted_take(text, g_strdup_printf(_("part %u of %u"), part.number, part.n));
   return g_string_free(text, FALSE);
 }
 

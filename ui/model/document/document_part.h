@@ -37,7 +37,7 @@ const td_catalog *td_document_read_event(TdDocument *self, uint64_t seq, td_any_
  * frees. */
 char *td_document_dup_place_text(TdDocument *self, uint64_t position);
 
-/* td_document_dup_step_text returns " · step 3" of a graph task, " · after step 3" if the program
+/* td_document_dup_step_text returns "step 3" of a graph task, "after step 3" if the program
  * counted no step after it, or "". The caller frees. */
 char *td_document_dup_step_text(TdDocument *self, uint32_t graph_task);
 

@@ -3,6 +3,7 @@
 
 #include "engine/profile/why/why.h"
 #include "ui/geometry/format.h"
+#include "ui/model/base/dotted.h"
 #include "ui/model/document/document_part.h"
 #include "ui/model/document/passes.h"
 
@@ -115,7 +116,9 @@ td_document_dup_pass_text(TdDocument *self, uint32_t graph_task) {
   g_autofree char *pass =
       depth ? g_strdup_printf(_("Backward pass %u of %u · depth %u"), number, n, depth)
             : g_strdup_printf(_("Backward pass %u of %u"), number, n);
-  return g_strconcat(pass, step, NULL);
+  GString *text = g_string_new(pass);
+  td_dotted_add(text, step);
+  return g_string_free(text, FALSE);
 }
 
 GStrv

@@ -145,9 +145,9 @@ char *
 td_overlay_choice_dup_sentence(TdOverlayChoice *self, uint32_t node) {
   const td_overlay *overlay = self->overlay;
   const td_overlay_value *value = overlay ? td_overlay_find(overlay, node) : NULL;
-  if (!value) return g_strdup("");
+  if (!value) return NULL;
   char *text = td_graph_scene_figure(overlay, value->value);
-  char *sentence = g_strdup_printf(_(" %s: %s."), _(td_overlay_label(overlay->kind)), text);
+  char *sentence = g_strdup_printf(_("%s: %s."), _(td_overlay_label(overlay->kind)), text);
   free(text);
   return sentence;
 }

@@ -47,7 +47,9 @@ td_accessible_queues(TdDocument *document) {
   for (uint32_t i = 0; i < catalog->n_queues; i++) {
     uint32_t n = td_state_queue(td_document_get_state(document), i)->n;
     const char *device = td_catalog_device_label(catalog, catalog->queues[i].device);
-    if (n) g_string_append_printf(text, _("Queue %u on %s holds %u. "), i, device, n);
+    if (!n) continue;
+    if (text->len) g_string_append_c(text, ' ');
+    g_string_append_printf(text, _("Queue %u on %s holds %u."), i, device, n);
   }
   if (!text->len) g_string_append(text, _("All queues are empty."));
   return g_string_free(text, FALSE);

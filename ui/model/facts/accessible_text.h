@@ -20,7 +20,7 @@ char *td_accessible_node_whole(TdDocument *document, uint32_t node);
 /* td_accessible_queue returns what is in a ready queue: "Queue 0 on cpu: 3 tasks". */
 char *td_accessible_queue(TdDocument *document, uint32_t queue);
 
-/* td_accessible_queues returns what is in all of them: "Queue 0 on cpu holds 3. ". */
+/* td_accessible_queues returns what is in all of them: "Queue 0 on cpu holds 3.". */
 char *td_accessible_queues(TdDocument *document);
 
 /* A task of a queue. */

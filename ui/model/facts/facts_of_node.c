@@ -167,11 +167,10 @@ arrivals_text(TdFactList *facts, const td_task_now *task, uint32_t input_nr) {
                                             : td_document_dup_node_words(facts->document, node);
     g_string_append_printf(text, "%s%s", i ? ", " : "", name);
   }
-  if (n_named < from->len) {
-    g_autofree char *count = td_format_count(from->len - n_named);
-    g_string_append_printf(text, _(" and %s more"), count);
-  }
-  return g_string_free(text, FALSE);
+  g_autofree char *names = g_string_free(text, FALSE);
+  if (n_named == from->len) return g_steal_pointer(&names);
+  g_autofree char *count = td_format_count(from->len - n_named);
+  return g_strdup_printf(_("%s and %s more"), names, count);
 }
 
 static char *

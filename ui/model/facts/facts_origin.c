@@ -2,6 +2,7 @@
 #include "ui/model/facts/facts_origin.h"
 
 #include "ui/geometry/format.h"
+#include "ui/model/base/dotted.h"
 #include "ui/model/base/source_line.h"
 
 #include <glib/gi18n.h>
@@ -59,7 +60,7 @@ static void
 append_bad(GString *text, uint64_t n, const char *what) {
   if (n == 0) return;
   g_autofree char *count = td_format_count(n);
-  g_string_append_printf(text, " · %s %s", count, what);
+  td_dotted_take(text, g_strdup_printf("%s %s", count, what));
 }
 
 /* Where only finiteness was looked at, there is no norm. */
@@ -74,7 +75,7 @@ stats_text(const td_event_tensor_stats *stats) {
       text, g_dngettext(NULL, "%s element", "%s elements", (gulong)stats->n_elements), count);
   append_bad(text, stats->n_nan, "NaN");
   append_bad(text, stats->n_inf, "Inf");
-  if (!stats->n_nan && !stats->n_inf) g_string_append(text, _(" · all finite"));
+  if (!stats->n_nan && !stats->n_inf) td_dotted_add(text, _("all finite"));
   return g_string_free(text, FALSE);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/facts/node_words.h"
 
+#include "ui/model/base/dotted.h"
 #include "ui/model/base/source_line.h"
 
 #include <glib/gi18n.h>
@@ -122,6 +123,6 @@ td_node_words_describe(const td_catalog *catalog, const td_catalog_node *node, c
   g_string_append_printf(text, "%s #%u", *node->name ? node->name : C_("name", "node"), node->id);
   const char *const parts[] = {node->label, module, line, state};
   for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
-    if (parts[i] && *parts[i]) g_string_append_printf(text, " · %s", parts[i]);
+    td_dotted_add(text, parts[i]);
   return g_string_free(text, FALSE);
 }

@@ -3,6 +3,7 @@
 
 #include "engine/profile/why/cause_words.h"
 #include "engine/replay/steps.h"
+#include "ui/model/base/dotted.h"
 #include "ui/model/document/document_part.h"
 
 #include <glib/gi18n.h>
@@ -66,12 +67,6 @@ find_step(TdDocument *self, uint64_t seq, uint32_t thread, uint32_t *step) {
   return td_step_at(whole, process, seq, step);
 }
 
-static void
-add_word(GString *text, char *word) {
-  if (*word) g_string_append_printf(text, "%s%s", text->len ? " · " : "", word);
-  g_free(word);
-}
-
 char *
 td_document_dup_problem_place(TdDocument *self, uint64_t seq) {
   td_any_event event;
@@ -80,9 +75,9 @@ td_document_dup_problem_place(TdDocument *self, uint64_t seq) {
   TdPart part = td_document_part_at(self, seq + 1);
   if (td_tape_get(tape_of(self), seq, &event, NULL) == TD_OK) {
     if (find_step(self, seq, event.event.thread, &step))
-      add_word(text, g_strdup_printf(_("step %u"), step));
-    if (part.n > 1) add_word(text, g_strdup_printf(_("part %u of %u"), part.number, part.n));
-    add_word(text, words_of_cause(self, seq, &event));
+      td_dotted_take(text, g_strdup_printf(_("step %u"), step));
+    if (part.n > 1) td_dotted_take(text, g_strdup_printf(_("part %u of %u"), part.number, part.n));
+    td_dotted_take(text, words_of_cause(self, seq, &event));
   }
   return g_string_free(text, FALSE);
 }

@@ -91,12 +91,13 @@ td_graph_pointing_dup_text(TdCanvas *canvas, TdSubsetChoice *subset, TdFoldChoic
                            TdOverlayChoice *choice, const td_graph_scene *scene) {
   uint32_t node = td_playhead_get_selection(td_canvas_get_playhead(canvas));
   g_autofree char *name = dup_selected(canvas), *size = dup_size(subset, folds, scene);
-  g_autofree char *figure =
-      node == TD_NONE ? g_strdup("") : td_overlay_choice_dup_sentence(choice, node);
+  g_autofree char *figure = node == TD_NONE ? NULL : td_overlay_choice_dup_sentence(choice, node);
   gboolean folded = node != TD_NONE && scene && td_graph_scene_block(scene, node);
   g_autofree char *block = folded ? td_fold_choice_dup_block(folds, node) : NULL;
-  if (name && block)
-    return g_strdup_printf(_("Selected: %s, in the block %s.%s %s"), name, block, figure, size);
-  return name ? g_strdup_printf(_("Selected: %s.%s %s"), name, figure, size)
-              : g_strdup_printf(_("Nothing selected. %s"), size);
+  if (!name) return g_strdup_printf(_("Nothing selected. %s"), size);
+  g_autofree char *selected =
+      block ? g_strdup_printf(_("Selected: %s, in the block %s."), name, block)
+            : g_strdup_printf(_("Selected: %s."), name);
+  return figure ? g_strdup_printf("%s %s %s", selected, figure, size)
+                : g_strdup_printf("%s %s", selected, size);
 }

@@ -2,6 +2,7 @@
 #include "ui/widgets/graph/node_search.h"
 
 #include "ui/geometry/format.h"
+#include "ui/model/base/dotted.h"
 #include "ui/model/document/document_part.h"
 #include "ui/model/events/node_query.h"
 #include "ui/model/events/tape_search.h"
@@ -76,14 +77,15 @@ dup_summary_of_parts(TdNodeSearch *self, TdDocument *document) {
   TdPart part = td_document_get_part(document);
   g_autofree char *here = td_format_many(self->n_here, "node", "nodes");
   g_autofree char *elsewhere = td_format_count(self->n_elsewhere);
+  guint n_seen = self->others ? td_tape_search_n_seen(self->others) : 0;
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, _("%s in part %u of %u"), here, part.number, part.n);
-  if (self->n_elsewhere) g_string_append_printf(text, _(" · %s in other parts"), elsewhere);
+  if (self->n_elsewhere) td_dotted_take(text, g_strdup_printf(_("%s in other parts"), elsewhere));
   if (self->stopped)
-    g_string_append_printf(text, _(" · searching, %u of %u"), td_tape_search_n_seen(self->others),
-                           part.n);
+    td_dotted_take(text, g_strdup_printf(_("searching, %u of %u"), n_seen, part.n));
   else if (self->others && !td_tape_search_is_over(self->others))
-    g_string_append_printf(text, _(" · %u parts searched"), td_tape_search_n_seen(self->others));
+    td_dotted_take(
+        text, g_strdup_printf(ngettext("%u part searched", "%u parts searched", n_seen), n_seen));
   return g_string_free(text, FALSE);
 }
 
