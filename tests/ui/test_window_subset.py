@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Parts of a graph in the window: neighbours of a node, paths between two nodes, and the way back; the minimap. The counts that the
+"""Parts of a graph in the window: neighbours of a node, paths between two nodes, and a chain; the minimap. The counts that the
 window tells are those of a walk over the edges of the tape."""
 import subprocess
 

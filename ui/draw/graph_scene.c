@@ -215,7 +215,7 @@ td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state *sta
   td_scene_draw draw = make_drawing(scene, cr, state, view, theme, labels);
   uint32_t selected = td_scene_find(scene, view->selected);
   uint32_t hovered = td_scene_find(scene, view->hovered);
-  if (selected == TD_NONE && hovered == TD_NONE && !view->n_marked && !view->n_way &&
+  if (selected == TD_NONE && hovered == TD_NONE && !view->n_marked && !view->n_chain &&
       !view->n_stops && !view->n_lone && !view->selected_edge && !view->running)
     return;
   cairo_save(cr);
@@ -226,8 +226,8 @@ td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state *sta
   draw_marks(&draw);
   td_scene_draw_selected_edge(&draw);
   if (selected != TD_NONE) draw_selected(&draw, selected);
-  td_scene_draw_way(&draw);
-  td_scene_draw_way_nodes(&draw);
+  td_scene_draw_chain(&draw);
+  td_scene_draw_chain_nodes(&draw);
   draw_stops(&draw);
   if (hovered != TD_NONE && hovered != selected && !td_scene_is_far(scene, view->scale))
     td_scene_draw_ring(&draw, hovered, 0.5);

@@ -51,7 +51,7 @@ void td_graph_scene_draw_small(td_graph_scene *scene, cairo_t *cr, const td_stat
                                const td_graph_view *view, const td_theme *theme);
 
 /* td_graph_scene_draw_over marks the selected and the hovered node on a picture of the same view.
- * It marks the selected edge and the way back to a cause too. If the selected or the running node
+ * It marks the selected edge and the chain back to a cause too. If the selected or the running node
  * lies outside, an arrow at the border points to it. It paints nothing else, so a caller may keep
  * the picture while the pointer moves. */
 void td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state *state,

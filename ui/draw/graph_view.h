@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A node on the way back from a moment to its cause, and the number that stands at it. */
-typedef struct td_way_node {
+/* A node on the chain back from a moment to its cause, and the number that stands at it. */
+typedef struct td_chain_node {
   uint32_t node, number;
-} td_way_node;
+} td_chain_node;
 
 /* What part of the scene is shown and how. Scene units are pixels at scale 1. */
 typedef struct td_graph_view {
@@ -29,8 +29,8 @@ typedef struct td_graph_view {
   uint32_t n_stops;
   const uint32_t *lone; /* (borrowed) [n_lone] nodes that the other side lacks; the same */
   uint32_t n_lone;
-  const td_way_node *way; /* (borrowed) [n_way] back to a cause, for td_graph_scene_draw_over */
-  uint32_t n_way, way_present;
+  const td_chain_node *way; /* (borrowed) [n_chain] back to a cause, for td_graph_scene_draw_over */
+  uint32_t n_chain, chain_present;
   bool hides_counts;                    /* an open question asks how many gradients have come */
   double covered_width, covered_bottom; /* of the upper right corner: something lies over it */
   double covered_below;                 /* above the legend: the same */

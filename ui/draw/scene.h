@@ -187,10 +187,10 @@ void td_scene_find_totals(td_scene_draw *draw);
 bool td_scene_is_step(const td_scene_draw *draw, uint32_t edge);
 bool td_scene_tint(const td_scene_draw *draw, uint32_t i, td_box box, double radius);
 
-/* td_scene_draw_way (graph_way.c) draws the way back to a cause over a finished picture,
- * td_scene_draw_way_nodes its nodes. td_scene_draw_edge_over draws an edge again. */
-void td_scene_draw_way(const td_scene_draw *draw);
-void td_scene_draw_way_nodes(const td_scene_draw *draw);
+/* td_scene_draw_chain (graph_chain.c) draws the chain back to a cause over a finished picture,
+ * td_scene_draw_chain_nodes its nodes. td_scene_draw_edge_over draws an edge again. */
+void td_scene_draw_chain(const td_scene_draw *draw);
+void td_scene_draw_chain_nodes(const td_scene_draw *draw);
 void td_scene_draw_edge_over(const td_scene_draw *draw, uint32_t i, td_colour colour, double width);
 
 /* td_scene_draw_lone (graph_lone.c) marks the nodes that another graph lacks. */

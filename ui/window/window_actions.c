@@ -196,9 +196,9 @@ bookmark_back(TdWindow *window) {
 
 /* Each step is a place to go back to. */
 static void
-way_back(TdWindow *window) {
+step_chain(TdWindow *window) {
   td_window_keep_visit(window);
-  td_way_back_step(td_tape_view_get_way(td_window_get_tape_view(window)));
+  td_shown_chain_step(td_tape_view_get_chain(td_window_get_tape_view(window)));
 }
 
 static void
@@ -286,8 +286,8 @@ static const struct {
      td_window_bookmark},
     {"bookmark-next", N_("Next bookmark"), "<Alt>Down", SECTION_MOVE, NEED_TAPE, bookmark_next},
     {"bookmark-back", N_("Previous bookmark"), "<Alt>Up", SECTION_MOVE, NEED_TAPE, bookmark_back},
-    {"way-back", N_("Where did this come from? Go back to its cause, step by step"), "w",
-     SECTION_MOVE, NEED_TAPE, way_back},
+    {"chain", N_("Where did this come from? Go back to its cause, step by step"), "w", SECTION_MOVE,
+     NEED_TAPE, step_chain},
     {"lesson-next", N_("Answer the question of the lesson, or go to its next step"),
      "<Control>Return", SECTION_MOVE, NEED_TAPE, td_window_go_on},
     {"lesson-edit", N_("Change the script of the lesson"), NULL, SECTION_MOVE, NEED_TAPE,

@@ -88,7 +88,7 @@ td_window_unselect(TdWindow *window) {
   TdPlayhead *playhead = td_window_get_playhead(window);
   if (td_window_cancel_picture(GTK_WINDOW(window))) return;
   if (td_brush_clear(td_tape_view_get_brush(td_window_get_tape_view(window)))) return;
-  td_way_back_end(td_tape_view_get_way(td_window_get_tape_view(window)));
+  td_shown_chain_end(td_tape_view_get_chain(td_window_get_tape_view(window)));
   if (td_playhead_get_edge(playhead) == TD_NONE && td_subset_choice_clear(subset(window))) return;
   td_playhead_set_selection(playhead, TD_NONE);
 }

@@ -72,6 +72,6 @@ td_window_ways_add(TdWindow *window) {
   gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(click));
   g_object_set_data_full(G_OBJECT(window), VISITS, td_visits_new(td_window_get_playhead(window)),
                          g_object_unref);
-  g_signal_connect_object(td_tape_view_get_way(td_window_get_tape_view(window)), "stepped",
+  g_signal_connect_object(td_tape_view_get_chain(td_window_get_tape_view(window)), "stepped",
                           G_CALLBACK(td_window_keep_visit), window, G_CONNECT_SWAPPED);
 }

@@ -11,7 +11,7 @@
 #define MOST_EVENTS 4096
 
 static gboolean
-is_same_way(const td_catalog_edge *edge, const td_any_event *event) {
+is_same_chain(const td_catalog_edge *edge, const td_any_event *event) {
   return event->event.kind == TD_EVENT_buffer_add && event->buffer_add.from == edge->from &&
          event->buffer_add.node == edge->to && event->buffer_add.input_nr == edge->input_nr;
 }
@@ -36,7 +36,7 @@ find_from(TdFactList *facts, uint32_t number, uint64_t ns, uint64_t *seq, td_any
   uint32_t n_before = count_before(facts->catalog, number);
   for (*seq = first; *seq < end; (*seq)++) {
     if (td_replay_event(replay, *seq, event, NULL) != TD_OK) return FALSE;
-    if (is_same_way(&facts->catalog->edges[number], event) && n_before-- == 0) return TRUE;
+    if (is_same_chain(&facts->catalog->edges[number], event) && n_before-- == 0) return TRUE;
   }
   return FALSE;
 }

@@ -24,7 +24,7 @@ struct _TdGraphCanvas {
   guint scene_number; /* another one for each scene shown */
   td_graph_reading reading;
   TdOverlayChoice *choice; /* (owned) */
-  TdWayBack *way;          /* (owned) */
+  TdShownChain *way;       /* (owned) */
   TdStopList *stops;       /* (owned) */
   TdSubsetChoice *subset;  /* (owned) */
   TdFoldChoice *folds;     /* (owned) */
@@ -152,8 +152,8 @@ look_around(TdGraphCanvas *self) {
   td_graph_pointing_look(TD_CANVAS(self), self->subset, &self->camera.view);
   if (td_fold_choice_get_scene(self->folds)) self->camera.view.covered_below = TD_GRAPH_BAR;
   if (self->way)
-    self->camera.view.way =
-        td_way_back_get_nodes(self->way, &self->camera.view.n_way, &self->camera.view.way_present);
+    self->camera.view.way = td_shown_chain_get_nodes(self->way, &self->camera.view.n_chain,
+                                                     &self->camera.view.chain_present);
   if (self->stops)
     self->camera.view.stops = td_stop_list_get_nodes(self->stops, &self->camera.view.n_stops);
 }
@@ -384,7 +384,7 @@ td_graph_canvas_get_overlay_choice(TdGraphCanvas *self) {
 }
 
 void
-td_graph_canvas_set_way(TdGraphCanvas *self, TdWayBack *way) {
+td_graph_canvas_set_chain(TdGraphCanvas *self, TdShownChain *way) {
   if (!g_set_object(&self->way, way)) return;
   g_signal_connect_object(way, "changed", G_CALLBACK(gtk_widget_queue_draw), self,
                           G_CONNECT_SWAPPED);

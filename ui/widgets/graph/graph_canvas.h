@@ -13,7 +13,7 @@
 #include "ui/model/document/overlay_choice.h"
 #include "ui/model/document/subset_choice.h"
 #include "ui/model/live/stop_list.h"
-#include "ui/model/playhead/way_back.h"
+#include "ui/model/playhead/shown_chain.h"
 #include "ui/widgets/base/canvas.h"
 
 #define TD_TYPE_GRAPH_CANVAS (td_graph_canvas_get_type())
@@ -27,8 +27,8 @@ TdOverlayChoice *td_graph_canvas_get_overlay_choice(TdGraphCanvas *self);
  * question asks for that. */
 void td_graph_canvas_set_hides_counts(TdGraphCanvas *self, gboolean hides);
 
-/* td_graph_canvas_set_way gives the canvas the way back to draw. Without, it draws none. */
-void td_graph_canvas_set_way(TdGraphCanvas *self, TdWayBack *way);
+/* td_graph_canvas_set_chain gives the canvas the chain to draw. Without, it draws none. */
+void td_graph_canvas_set_chain(TdGraphCanvas *self, TdShownChain *way);
 
 /* td_graph_canvas_set_stops marks the nodes to stop at. */
 void td_graph_canvas_set_stops(TdGraphCanvas *self, TdStopList *stops);

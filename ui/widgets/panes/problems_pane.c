@@ -26,7 +26,7 @@ struct _TdProblemsPane {
   GtkListBox *cards;
   GtkListView *list;
   TdPlayhead *playhead;      /* (owned) */
-  TdWayBack *way;            /* (owned) */
+  TdShownChain *way;         /* (owned) */
   GCancellable *cancellable; /* (owned) of the search under way, or NULL */
   gboolean is_due;           /* the document was not searched yet */
   guint count;
@@ -170,9 +170,9 @@ show_event(GtkWidget *widget, const char *name, GVariant *seq) {
 static void
 ask_why(GtkWidget *widget, const char *name, GVariant *seq) {
   TdProblemsPane *self = TD_PROBLEMS_PANE(widget);
-  td_way_back_end(self->way);
+  td_shown_chain_end(self->way);
   show_event(widget, name, seq);
-  td_way_back_step(self->way);
+  td_shown_chain_step(self->way);
 }
 
 /* ---- the widget ---- */
@@ -188,7 +188,7 @@ td_problems_pane_set_playhead(TdProblemsPane *self, TdPlayhead *playhead) {
 }
 
 void
-td_problems_pane_set_way(TdProblemsPane *self, TdWayBack *way) {
+td_problems_pane_set_chain(TdProblemsPane *self, TdShownChain *way) {
   g_set_object(&self->way, way);
 }
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "ui/model/playhead/playhead.h"
-#include "ui/model/playhead/way_back.h"
+#include "ui/model/playhead/shown_chain.h"
 
 #include <adwaita.h>
 
@@ -15,8 +15,8 @@ G_DECLARE_FINAL_TYPE(TdProblemsPane, td_problems_pane, TD, PROBLEMS_PANE, AdwBin
 
 void td_problems_pane_set_playhead(TdProblemsPane *self, TdPlayhead *playhead);
 
-/* td_problems_pane_set_way gives the pane the way back that a card begins. */
-void td_problems_pane_set_way(TdProblemsPane *self, TdWayBack *way);
+/* td_problems_pane_set_chain gives the pane the chain that a card begins. */
+void td_problems_pane_set_chain(TdProblemsPane *self, TdShownChain *way);
 
 /* td_problems_pane_is_busy tells whether the findings to see are still looked for. */
 gboolean td_problems_pane_is_busy(TdProblemsPane *self);

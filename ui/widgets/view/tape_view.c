@@ -19,9 +19,9 @@
 #include "ui/widgets/timeline/part_bar.h"
 #include "ui/widgets/timeline/queues_canvas.h"
 #include "ui/widgets/timeline/timeline_canvas.h"
+#include "ui/widgets/view/chain_bar.h"
 #include "ui/widgets/view/live_bar.h"
 #include "ui/widgets/view/transport.h"
-#include "ui/widgets/view/way_back_bar.h"
 
 #include <glib/gi18n.h>
 
@@ -50,11 +50,11 @@ struct _TdTapeView {
   TdProblemsPane *problems;
   TdAnalysisPane *analysis;
   TdPartBar *part_bar;
-  TdWayBackBar *way_bar;
+  TdChainBar *chain_bar;
   TdTransport *transport;
   GMenuModel *node_menu;
   TdPlayhead *playhead;   /* (owned) */
-  TdWayBack *way;         /* (owned) */
+  TdShownChain *way;      /* (owned) */
   TdStopList *stops;      /* (owned) */
   TdStopRun *run;         /* (owned) */
   TdBookmarks *bookmarks; /* (owned) */
@@ -203,16 +203,16 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   td_transport_set_playhead(self->transport, playhead);
   td_live_bar_set_playhead(self->live, playhead);
   td_lesson_pane_set_playhead(self->lesson, playhead);
-  self->way = td_way_back_new(playhead);
+  self->way = td_shown_chain_new(playhead);
   self->bookmarks = td_bookmarks_new(playhead);
   td_timeline_canvas_set_bookmarks(self->timeline, self->bookmarks);
   self->brush = td_brush_new(playhead);
   td_timeline_canvas_set_brush(self->timeline, self->brush);
   td_events_pane_set_brush(self->events, self->brush);
   td_analysis_pane_set_brush(self->analysis, self->brush);
-  td_graph_canvas_set_way(self->graph, self->way);
-  td_way_back_bar_set_way(self->way_bar, self->way);
-  td_problems_pane_set_way(self->problems, self->way);
+  td_graph_canvas_set_chain(self->graph, self->way);
+  td_chain_bar_set_chain(self->chain_bar, self->way);
+  td_problems_pane_set_chain(self->problems, self->way);
   self->stops = td_stop_list_new(playhead);
   self->run = td_stop_run_new(playhead, self->stops);
   td_graph_canvas_set_stops(self->graph, self->stops);
@@ -247,8 +247,8 @@ td_tape_view_show_stops(TdTapeView *self) {
   td_transport_show_stops(self->transport);
 }
 
-TdWayBack *
-td_tape_view_get_way(TdTapeView *self) {
+TdShownChain *
+td_tape_view_get_chain(TdTapeView *self) {
   return self->way;
 }
 
@@ -292,7 +292,7 @@ td_tape_view_is_busy(TdTapeView *self) {
   return td_overlay_choice_is_busy(td_graph_canvas_get_overlay_choice(self->graph)) ||
          td_subset_choice_is_busy(td_graph_canvas_get_subset_choice(self->graph)) ||
          td_fold_choice_is_busy(td_graph_canvas_get_fold_choice(self->graph)) ||
-         td_stop_run_is_busy(self->run) || td_way_back_is_busy(self->way) ||
+         td_stop_run_is_busy(self->run) || td_shown_chain_is_busy(self->way) ||
          td_analysis_pane_is_busy(self->analysis) || td_problems_pane_is_busy(self->problems);
 }
 
@@ -528,7 +528,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   g_type_ensure(TD_TYPE_ANALYSIS_PANE);
   g_type_ensure(TD_TYPE_PART_BAR);
   g_type_ensure(TD_TYPE_TRANSPORT);
-  g_type_ensure(TD_TYPE_WAY_BACK_BAR);
+  g_type_ensure(TD_TYPE_CHAIN_BAR);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/tape_view.ui");
   BIND(live);
@@ -564,7 +564,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(analysis);
   BIND(part_bar);
   BIND(transport);
-  BIND(way_bar);
+  BIND(chain_bar);
 }
 
 static void

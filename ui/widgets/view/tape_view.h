@@ -12,7 +12,7 @@
 #include "ui/model/playhead/bookmarks.h"
 #include "ui/model/playhead/brush.h"
 #include "ui/model/playhead/playhead.h"
-#include "ui/model/playhead/way_back.h"
+#include "ui/model/playhead/shown_chain.h"
 #include "ui/widgets/panes/analysis_pane.h"
 #include "ui/widgets/panes/lesson_pane.h"
 
@@ -32,8 +32,8 @@ TdStopList *td_tape_view_get_stops(TdTapeView *self);
 TdStopRun *td_tape_view_get_run(TdTapeView *self);
 void td_tape_view_show_stops(TdTapeView *self);
 
-/* td_tape_view_get_way returns the way back that the graph shows; borrowed. */
-TdWayBack *td_tape_view_get_way(TdTapeView *self);
+/* td_tape_view_get_chain returns the chain that the graph shows; borrowed. */
+TdShownChain *td_tape_view_get_chain(TdTapeView *self);
 
 /* td_tape_view_get_bookmarks returns those of the tape that is open; borrowed. */
 TdBookmarks *td_tape_view_get_bookmarks(TdTapeView *self);

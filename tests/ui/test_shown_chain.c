@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The way back of a long tape: a worker looks for it, finds what the engine finds, and is given up
+ * The chain of a long tape: a worker looks for it, finds what the engine finds, and is given up
  * if somebody moves on. */
 #include "engine/profile/chain/chain.h"
 #include "tests/fixtures/tape_maker.h"
 #include "tests/ui/model_fixture.h"
 #include "tests/ui/run_tests.h"
-#include "ui/model/playhead/way_back.h"
+#include "ui/model/playhead/shown_chain.h"
 
 #include <glib/gstdio.h>
 
@@ -20,7 +20,7 @@ static void
 set_up(td_model_fixture *self, gconstpointer n_nodes) {
   td_tape_plan plan = {
       .n_nodes = GPOINTER_TO_UINT(n_nodes), .n_threads = 1, .n_passes = 1, .seed = 3};
-  self->folder = g_dir_make_tmp("test_way_back_XXXXXX", NULL);
+  self->folder = g_dir_make_tmp("test_shown_chain_XXXXXX", NULL);
   self->path = g_build_filename(self->folder, "long.tape", NULL);
   g_assert_cmpint(td_tape_make(&plan, self->path, NULL), ==, TD_OK);
   self->document = td_document_new(self->path);
@@ -54,8 +54,8 @@ wait_for_workers(void) {
 }
 
 static void
-wait_for_answer(TdWayBack *way) {
-  while (td_way_back_is_busy(way))
+wait_for_answer(TdShownChain *way) {
+  while (td_shown_chain_is_busy(way))
     g_main_context_iteration(NULL, TRUE);
 }
 
@@ -66,22 +66,22 @@ count(guint *n) {
 
 /* Step by step, the way is the chain that the engine makes of all events. */
 static void
-check_way(td_model_fixture *self, TdWayBack *way, const td_chain *chain) {
+check_way(td_model_fixture *self, TdShownChain *way, const td_chain *chain) {
   g_assert_cmpuint(chain->n, >, 10);
   for (guint i = 0; i < chain->n; i++) {
-    g_autofree char *place = td_way_back_dup_place(way);
+    g_autofree char *place = td_shown_chain_dup_place(way);
     g_autofree char *number = g_strdup_printf("Step %u of", i + 1);
     if (i + 1 < chain->n) g_assert_true(g_str_has_prefix(place, number));
     g_assert_cmpuint(td_playhead_get_position(self->playhead), ==, chain->steps[i].seq + 1);
     g_assert_cmpuint(td_playhead_get_selection(self->playhead), ==, chain->steps[i].node);
-    g_assert_cmpint(td_way_back_is_over(way), ==, i + 1 == chain->n);
-    td_way_back_step(way);
+    g_assert_cmpint(td_shown_chain_is_over(way), ==, i + 1 == chain->n);
+    td_shown_chain_step(way);
   }
 }
 
 static void
 test_long(td_model_fixture *self, gconstpointer data) {
-  g_autoptr(TdWayBack) way = td_way_back_new(self->playhead);
+  g_autoptr(TdShownChain) way = td_shown_chain_new(self->playhead);
   guint n_steps = 0;
   td_chain chain;
   uint64_t last = td_playhead_get_position(self->playhead) - 1;
@@ -89,10 +89,10 @@ test_long(td_model_fixture *self, gconstpointer data) {
       td_chain_make(td_document_get_replay(self->document), last, TD_NONE, &chain, NULL), ==,
       TD_OK);
   g_signal_connect_swapped(way, "stepped", G_CALLBACK(count), &n_steps);
-  td_way_back_step(way);
-  g_assert_true(td_way_back_is_busy(way));
-  g_assert_null(td_way_back_dup_place(way));
-  td_way_back_step(way); /* it looks already */
+  td_shown_chain_step(way);
+  g_assert_true(td_shown_chain_is_busy(way));
+  g_assert_null(td_shown_chain_dup_place(way));
+  td_shown_chain_step(way); /* it looks already */
   wait_for_answer(way);
   g_assert_cmpuint(n_steps, ==, 1);
   check_way(self, way, &chain);
@@ -103,24 +103,24 @@ test_long(td_model_fixture *self, gconstpointer data) {
 /* Whoever moves the playhead wants to be there, not at a cause. */
 static void
 test_given_up(td_model_fixture *self, gconstpointer data) {
-  g_autoptr(TdWayBack) way = td_way_back_new(self->playhead);
-  td_way_back_step(way);
-  g_assert_true(td_way_back_is_busy(way));
+  g_autoptr(TdShownChain) way = td_shown_chain_new(self->playhead);
+  td_shown_chain_step(way);
+  g_assert_true(td_shown_chain_is_busy(way));
   td_playhead_step_event(self->playhead, -1);
   uint64_t position = td_playhead_get_position(self->playhead);
-  g_assert_false(td_way_back_is_busy(way));
+  g_assert_false(td_shown_chain_is_busy(way));
   wait_for_workers();
-  g_assert_null(td_way_back_dup_place(way));
+  g_assert_null(td_shown_chain_dup_place(way));
   g_assert_cmpuint(td_playhead_get_position(self->playhead), ==, position);
 }
 
 /* The worker outlives what asked it. */
 static void
 test_left(td_model_fixture *self, gconstpointer data) {
-  TdWayBack *way = td_way_back_new(self->playhead);
-  td_way_back_step(way);
+  TdShownChain *way = td_shown_chain_new(self->playhead);
+  td_shown_chain_step(way);
   td_playhead_set_document(self->playhead, NULL);
-  g_assert_false(td_way_back_is_busy(way));
+  g_assert_false(td_shown_chain_is_busy(way));
   g_object_unref(way);
   wait_for_workers();
 }
@@ -128,24 +128,24 @@ test_left(td_model_fixture *self, gconstpointer data) {
 /* Another tape got the name meanwhile: its numbers mean nothing here. */
 static void
 test_replaced(td_model_fixture *self, gconstpointer data) {
-  g_autoptr(TdWayBack) way = td_way_back_new(self->playhead);
+  g_autoptr(TdShownChain) way = td_shown_chain_new(self->playhead);
   td_tape_plan other = {.n_nodes = 5000, .n_threads = 1, .n_passes = 1, .seed = 4};
   g_autofree char *path = g_strconcat(self->path, ".other", NULL);
   g_assert_cmpint(td_tape_make(&other, path, NULL), ==, TD_OK);
   g_assert_cmpint(g_rename(path, self->path), ==, 0);
   uint64_t position = td_playhead_get_position(self->playhead);
-  td_way_back_step(way);
+  td_shown_chain_step(way);
   wait_for_answer(way);
-  g_autofree char *place = td_way_back_dup_place(way);
+  g_autofree char *place = td_shown_chain_dup_place(way);
   if (!place) g_assert_cmpuint(td_playhead_get_position(self->playhead), ==, position);
 }
 
 static void
 test_short(td_model_fixture *self, gconstpointer data) {
-  g_autoptr(TdWayBack) way = td_way_back_new(self->playhead);
-  td_way_back_step(way);
-  g_assert_false(td_way_back_is_busy(way));
-  g_autofree char *place = td_way_back_dup_place(way);
+  g_autoptr(TdShownChain) way = td_shown_chain_new(self->playhead);
+  td_shown_chain_step(way);
+  g_assert_false(td_shown_chain_is_busy(way));
+  g_autofree char *place = td_shown_chain_dup_place(way);
   g_assert_nonnull(place);
 }
 
@@ -153,7 +153,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
 #define ADD(name, n_nodes, test)                                                                   \
-  g_test_add("/ui/way-back/" name, td_model_fixture, GUINT_TO_POINTER(n_nodes), set_up, test,      \
+  g_test_add("/ui/chain/" name, td_model_fixture, GUINT_TO_POINTER(n_nodes), set_up, test,         \
              td_model_fixture_tear_down)
   ADD("long", 4000, test_long);
   ADD("given-up", 4000, test_given_up);

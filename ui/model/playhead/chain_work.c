@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "ui/model/playhead/way_work.h"
+#include "ui/model/playhead/chain_work.h"
 
 #include "ui/model/base/error.h"
 #include "ui/model/base/worker.h"
@@ -61,8 +61,8 @@ work(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
 /* ---- in the main thread ---- */
 
 void
-td_way_work_async(TdDocument *document, uint64_t seq, uint32_t node, GCancellable *cancellable,
-                  GAsyncReadyCallback done, gpointer data) {
+td_chain_work_async(TdDocument *document, uint64_t seq, uint32_t node, GCancellable *cancellable,
+                    GAsyncReadyCallback done, gpointer data) {
   g_autoptr(GTask) task = g_task_new(document, cancellable, done, data);
   Wish *wish = g_new0(Wish, 1);
   wish->path = g_strdup(td_document_get_path(document));
@@ -90,7 +90,7 @@ is_of_document(const td_chain *chain, TdDocument *document) {
 }
 
 gboolean
-td_way_work_finish(GAsyncResult *result, td_chain *chain, GError **error) {
+td_chain_work_finish(GAsyncResult *result, td_chain *chain, GError **error) {
   GTask *task = G_TASK(result);
   Wish *wish = g_task_get_task_data(task);
   if (!g_task_propagate_boolean(task, error)) return FALSE;

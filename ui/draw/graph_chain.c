@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The way back from a moment to its cause, over the picture of a graph: the edges between its
+ * The chain back from a moment to its cause, over the picture of a graph: the edges between its
  * nodes, a dashed line where no edge leads, and the number of each step. */
 #include "engine/base/alloc.h"
 #include "ui/draw/scene.h"
@@ -16,7 +16,7 @@ static uint32_t *
 list_places(const td_scene_draw *draw) {
   const td_graph_view *view = draw->view;
   uint32_t *places = TD_NEW_N(uint32_t, draw->scene->n_nodes);
-  for (uint32_t i = 0; i < view->n_way; i++) {
+  for (uint32_t i = 0; i < view->n_chain; i++) {
     uint32_t found = td_scene_find(draw->scene, view->way[i].node);
     if (found != TD_NONE && !places[found]) places[found] = i + 1;
   }
@@ -26,7 +26,7 @@ list_places(const td_scene_draw *draw) {
 /* What has been walked already stands out. */
 static td_colour
 colour_at(const td_scene_draw *draw, uint32_t place) {
-  bool is_walked = place < draw->view->way_present;
+  bool is_walked = place < draw->view->chain_present;
   return td_colour_mix(draw->theme->hot, draw->theme->background, is_walked ? 0 : 0.45);
 }
 
@@ -74,13 +74,13 @@ draw_jump(const td_scene_draw *draw, uint32_t place) {
 }
 
 void
-td_scene_draw_way(const td_scene_draw *draw) {
+td_scene_draw_chain(const td_scene_draw *draw) {
   const td_graph_view *view = draw->view;
-  if (!view->n_way) return;
+  if (!view->n_chain) return;
   uint32_t *places = list_places(draw);
-  bool *is_joined = TD_NEW_N(bool, view->n_way);
+  bool *is_joined = TD_NEW_N(bool, view->n_chain);
   draw_edges(draw, places, is_joined);
-  for (uint32_t i = 0; i + 1 < view->n_way; i++)
+  for (uint32_t i = 0; i + 1 < view->n_chain; i++)
     if (!is_joined[i]) draw_jump(draw, i);
   free(is_joined);
   free(places);
@@ -97,7 +97,7 @@ draw_ring(const td_scene_draw *draw, td_box box) {
 }
 
 static void
-draw_node(const td_scene_draw *draw, const td_way_node *node) {
+draw_node(const td_scene_draw *draw, const td_chain_node *node) {
   uint32_t found = td_scene_find(draw->scene, node->node);
   if (found == TD_NONE) return;
   td_box box = td_scene_box(draw->scene, found);
@@ -112,7 +112,7 @@ draw_node(const td_scene_draw *draw, const td_way_node *node) {
 
 /* A node that the way passes twice has the number of the first time, which is drawn last. */
 void
-td_scene_draw_way_nodes(const td_scene_draw *draw) {
-  for (uint32_t i = draw->view->n_way; i-- > 0;)
+td_scene_draw_chain_nodes(const td_scene_draw *draw) {
+  for (uint32_t i = draw->view->n_chain; i-- > 0;)
     draw_node(draw, &draw->view->way[i]);
 }

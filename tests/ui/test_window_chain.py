@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The way back to a cause in the window: the same steps as `why --chain` tells, one key each."""
+"""The chain back to a cause in the window: the same steps as `why --chain` tells, one key each."""
 import json
 import re
 
@@ -46,7 +46,7 @@ def test_walk(tape):
             window.key("w")
             read_step(window, number, steps)
             window.wait_for("the node to be selected", lambda: node_name(events, step["node"]) in graph.description)
-        window.take_picture(OUTPUT / "way-back.png")
+        window.take_picture(OUTPUT / "chain.png")
         window.key("w")
         window.pause(REST_S, "a place where the playhead rests is one to go back to")
         read_step(window, len(steps) - 1, steps)
@@ -72,14 +72,14 @@ def test_value(tape):
         for number in range(1, len(steps)):
             window.press("Where did this come from? Go back to its cause, step by step")
             read_step(window, number, steps)
-        window.take_picture(OUTPUT / "way-back-nan.png")
-        window.press("Leave the way back")
+        window.take_picture(OUTPUT / "chain-nan.png")
+        window.press("Leave the chain")
         window.wait_for("the bar to go", lambda: bar_is_gone(window))
 
 
 def main():
     OUTPUT.mkdir(parents=True, exist_ok=True)
-    tape = OUTPUT / "way_back.tape"
+    tape = OUTPUT / "shown_chain.tape"
     tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "nan_from_sum")
     test_walk(tape)
     test_value(tape)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "ui/model/playhead/way_back.h"
+#include "ui/model/playhead/shown_chain.h"
 
 #include "engine/profile/chain/chain_words.h"
-#include "ui/model/playhead/way_work.h"
+#include "ui/model/playhead/chain_work.h"
 
 #include <glib/gi18n.h>
 
@@ -13,12 +13,12 @@
 /* A search that takes longer says so. */
 #define PATIENCE_MS 700
 
-struct _TdWayBack {
+struct _TdShownChain {
   GObject parent_instance;
   TdPlayhead *playhead; /* (owned) */
   td_chain chain;       /* (owned) no steps: nobody asked */
   guint present;        /* step */
-  GArray *nodes;        /* (owned) of td_way_node */
+  GArray *nodes;        /* (owned) of td_chain_node */
   GArray *places;       /* (owned) of guint: by step, which of the stops is the step's */
   gboolean moves;       /* it moves the playhead itself */
   guint check;          /* id of an idle callback, or 0 */
@@ -28,17 +28,17 @@ struct _TdWayBack {
   guint patience; /* source, or 0 */
 };
 
-G_DEFINE_FINAL_TYPE(TdWayBack, td_way_back, G_TYPE_OBJECT)
+G_DEFINE_FINAL_TYPE(TdShownChain, td_shown_chain, G_TYPE_OBJECT)
 
 static guint changed_signal, stepped_signal;
 
 static void
-tell(TdWayBack *self) {
+tell(TdShownChain *self) {
   g_signal_emit(self, changed_signal, 0);
 }
 
 static void
-forget(TdWayBack *self) {
+forget(TdShownChain *self) {
   td_chain_fini(&self->chain);
   g_array_set_size(self->nodes, 0);
   g_array_set_size(self->places, 0);
@@ -46,14 +46,14 @@ forget(TdWayBack *self) {
 }
 
 static void
-stop_asking(TdWayBack *self) {
+stop_asking(TdShownChain *self) {
   g_clear_handle_id(&self->patience, g_source_remove);
   if (self->asking) g_cancellable_cancel(self->asking);
   g_clear_object(&self->asking);
 }
 
 void
-td_way_back_end(TdWayBack *self) {
+td_shown_chain_end(TdShownChain *self) {
   stop_asking(self);
   if (!self->chain.n) return;
   forget(self);
@@ -61,16 +61,16 @@ td_way_back_end(TdWayBack *self) {
 }
 
 static gboolean
-is_at_last_node(TdWayBack *self, uint32_t node) {
+is_at_last_node(TdShownChain *self, uint32_t node) {
   guint n = self->nodes->len;
-  return n > 0 && g_array_index(self->nodes, td_way_node, n - 1).node == node;
+  return n > 0 && g_array_index(self->nodes, td_chain_node, n - 1).node == node;
 }
 
 /* A step without a node is at that of the step before. */
 static void
-list_stops(TdWayBack *self) {
+list_stops(TdShownChain *self) {
   for (uint32_t i = 0; i < self->chain.n; i++) {
-    td_way_node node = {self->chain.steps[i].node, i + 1};
+    td_chain_node node = {self->chain.steps[i].node, i + 1};
     if (node.node != TD_NONE && !is_at_last_node(self, node.node))
       g_array_append_val(self->nodes, node);
     guint place = MAX(self->nodes->len, 1) - 1;
@@ -79,7 +79,7 @@ list_stops(TdWayBack *self) {
 }
 
 static void
-go_to(TdWayBack *self, guint step) {
+go_to(TdShownChain *self, guint step) {
   const td_chain_step *place = &self->chain.steps[step];
   self->present = step;
   self->moves = TRUE;
@@ -91,14 +91,14 @@ go_to(TdWayBack *self, guint step) {
 }
 
 static void
-begin(TdWayBack *self) {
+begin(TdShownChain *self) {
   list_stops(self);
   go_to(self, 0);
 }
 
 static gboolean
 patience_over(gpointer data) {
-  TdWayBack *self = data;
+  TdShownChain *self = data;
   self->patience = 0;
   td_playhead_say(self->playhead, _("Looking for the cause; any step ends the search"));
   return G_SOURCE_REMOVE;
@@ -106,10 +106,10 @@ patience_over(gpointer data) {
 
 static void
 answered(GObject *source, GAsyncResult *result, gpointer data) {
-  g_autoptr(TdWayBack) self = data;
+  g_autoptr(TdShownChain) self = data;
   g_autoptr(GError) error = NULL;
   td_chain chain = {0};
-  gboolean found = td_way_work_finish(result, &chain, &error);
+  gboolean found = td_chain_work_finish(result, &chain, &error);
   if (!self->asking || g_task_get_cancellable(G_TASK(result)) != self->asking) {
     td_chain_fini(&chain);
     return;
@@ -124,17 +124,17 @@ answered(GObject *source, GAsyncResult *result, gpointer data) {
 }
 
 static void
-ask_worker(TdWayBack *self) {
+ask_worker(TdShownChain *self) {
   self->asking = g_cancellable_new();
   self->patience = g_timeout_add(PATIENCE_MS, patience_over, self);
   self->asked_at = td_playhead_get_position(self->playhead);
   self->asked_node = td_playhead_get_selection(self->playhead);
-  td_way_work_async(td_playhead_get_document(self->playhead), self->asked_at - 1, self->asked_node,
-                    self->asking, answered, g_object_ref(self));
+  td_chain_work_async(td_playhead_get_document(self->playhead), self->asked_at - 1,
+                      self->asked_node, self->asking, answered, g_object_ref(self));
 }
 
 static void
-ask(TdWayBack *self) {
+ask(TdShownChain *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
   uint64_t position = td_playhead_get_position(self->playhead);
   td_error error = {0};
@@ -158,7 +158,7 @@ ask(TdWayBack *self) {
 }
 
 static gboolean
-is_at(TdWayBack *self, guint step) {
+is_at(TdShownChain *self, guint step) {
   return self->chain.steps[step].seq + 1 == td_playhead_get_position(self->playhead) &&
          self->chain.steps[step].node == td_playhead_get_selection(self->playhead);
 }
@@ -166,7 +166,7 @@ is_at(TdWayBack *self, guint step) {
 /* Whoever goes back to a step of the way stays on it, and so does whoever only moves the playhead.
  */
 static void
-check(TdWayBack *self) {
+check(TdShownChain *self) {
   g_clear_handle_id(&self->check, g_source_remove);
   if (!self->chain.n || is_at(self, self->present)) return;
   for (guint i = 0; i < self->chain.n; i++) {
@@ -176,11 +176,11 @@ check(TdWayBack *self) {
     return;
   }
   if (td_playhead_get_selection(self->playhead) != self->chain.steps[self->present].node)
-    td_way_back_end(self);
+    td_shown_chain_end(self);
 }
 
 void
-td_way_back_step(TdWayBack *self) {
+td_shown_chain_step(TdShownChain *self) {
   if (!td_playhead_get_document(self->playhead) || td_playhead_is_travelling(self->playhead))
     return;
   if (self->asking) return;
@@ -194,27 +194,27 @@ td_way_back_step(TdWayBack *self) {
 }
 
 gboolean
-td_way_back_is_busy(TdWayBack *self) {
+td_shown_chain_is_busy(TdShownChain *self) {
   return self->asking != NULL;
 }
 
-const td_way_node *
-td_way_back_get_nodes(TdWayBack *self, guint *n, guint *present) {
+const td_chain_node *
+td_shown_chain_get_nodes(TdShownChain *self, guint *n, guint *present) {
   *n = self->nodes->len;
   *present = self->chain.n ? g_array_index(self->places, guint, self->present) : 0;
-  return (const td_way_node *)(void *)self->nodes->data;
+  return (const td_chain_node *)(void *)self->nodes->data;
 }
 
 char *
-td_way_back_dup_place(TdWayBack *self) {
+td_shown_chain_dup_place(TdShownChain *self) {
   if (!self->chain.n) return NULL;
   uint64_t n = self->chain.n + self->chain.n_left_out, number = self->present + 1;
-  if (td_way_back_is_over(self)) number = n;
+  if (td_shown_chain_is_over(self)) number = n;
   return g_strdup_printf(_("Step %llu of %llu"), (unsigned long long)number, (unsigned long long)n);
 }
 
 char *
-td_way_back_dup_text(TdWayBack *self) {
+td_shown_chain_dup_text(TdShownChain *self) {
   if (!self->chain.n) return NULL;
   TdDocument *document = td_playhead_get_document(self->playhead);
   return td_chain_words(td_document_get_catalog(document),
@@ -223,13 +223,13 @@ td_way_back_dup_text(TdWayBack *self) {
 }
 
 gboolean
-td_way_back_is_over(TdWayBack *self) {
+td_shown_chain_is_over(TdShownChain *self) {
   return self->present + 1 == self->chain.n;
 }
 
 static gboolean
 check_cb(gpointer data) {
-  TdWayBack *self = data;
+  TdShownChain *self = data;
   self->check = 0;
   check(self);
   return G_SOURCE_REMOVE;
@@ -237,7 +237,7 @@ check_cb(gpointer data) {
 
 /* Whoever moves the playhead meanwhile wants to be there. */
 static void
-forget_question(TdWayBack *self) {
+forget_question(TdShownChain *self) {
   if (!self->asking) return;
   if (td_playhead_get_target(self->playhead) != self->asked_at ||
       td_playhead_get_selection(self->playhead) != self->asked_node)
@@ -246,47 +246,47 @@ forget_question(TdWayBack *self) {
 
 /* Position and selection change one after the other. */
 static void
-moved(TdWayBack *self) {
+moved(TdShownChain *self) {
   forget_question(self);
   if (self->moves || self->check || !self->chain.n) return;
   self->check = g_idle_add(check_cb, self);
 }
 
-TdWayBack *
-td_way_back_new(TdPlayhead *playhead) {
-  TdWayBack *self = g_object_new(TD_TYPE_WAY_BACK, NULL);
+TdShownChain *
+td_shown_chain_new(TdPlayhead *playhead) {
+  TdShownChain *self = g_object_new(TD_TYPE_SHOWN_CHAIN, NULL);
   self->playhead = g_object_ref(playhead);
   g_signal_connect_object(playhead, "notify::selection", G_CALLBACK(moved), self,
                           G_CONNECT_SWAPPED);
   g_signal_connect_object(playhead, "notify::position", G_CALLBACK(moved), self, G_CONNECT_SWAPPED);
-  g_signal_connect_object(playhead, "notify::document", G_CALLBACK(td_way_back_end), self,
+  g_signal_connect_object(playhead, "notify::document", G_CALLBACK(td_shown_chain_end), self,
                           G_CONNECT_SWAPPED);
   return self;
 }
 
 static void
-td_way_back_finalize(GObject *object) {
-  TdWayBack *self = TD_WAY_BACK(object);
+td_shown_chain_finalize(GObject *object) {
+  TdShownChain *self = TD_SHOWN_CHAIN(object);
   g_clear_handle_id(&self->check, g_source_remove);
   stop_asking(self);
   g_clear_object(&self->playhead);
   td_chain_fini(&self->chain);
   g_array_unref(self->nodes);
   g_array_unref(self->places);
-  G_OBJECT_CLASS(td_way_back_parent_class)->finalize(object);
+  G_OBJECT_CLASS(td_shown_chain_parent_class)->finalize(object);
 }
 
 static void
-td_way_back_class_init(TdWayBackClass *klass) {
-  G_OBJECT_CLASS(klass)->finalize = td_way_back_finalize;
-  changed_signal = g_signal_new("changed", TD_TYPE_WAY_BACK, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
-                                G_TYPE_NONE, 0);
-  stepped_signal = g_signal_new("stepped", TD_TYPE_WAY_BACK, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
-                                G_TYPE_NONE, 0);
+td_shown_chain_class_init(TdShownChainClass *klass) {
+  G_OBJECT_CLASS(klass)->finalize = td_shown_chain_finalize;
+  changed_signal = g_signal_new("changed", TD_TYPE_SHOWN_CHAIN, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                NULL, G_TYPE_NONE, 0);
+  stepped_signal = g_signal_new("stepped", TD_TYPE_SHOWN_CHAIN, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                NULL, G_TYPE_NONE, 0);
 }
 
 static void
-td_way_back_init(TdWayBack *self) {
-  self->nodes = g_array_new(FALSE, FALSE, sizeof(td_way_node));
+td_shown_chain_init(TdShownChain *self) {
+  self->nodes = g_array_new(FALSE, FALSE, sizeof(td_chain_node));
   self->places = g_array_new(FALSE, FALSE, sizeof(guint));
 }
