@@ -56,7 +56,7 @@ print_finding(const td_finding *finding) {
          finding->line ? finding->line : "");
 }
 
-/* What the recording did not look for is told apart. */
+/* td_findings_search_note says what the recording did not look for. */
 static void
 print_unjudged(const td_findings *findings) {
   const char *before = "Not judged, because the tape has no such events, or too many: ";
@@ -70,9 +70,10 @@ print_unjudged(const td_findings *findings) {
 
 static void
 print_limits(const td_tape_info *info, const td_findings *findings) {
-  g_autofree char *left_out = td_format_count(findings->n_left_out);
+  g_autofree char *left_out =
+      td_format_many(findings->n_left_out, "more finding is", "more findings are");
   if (findings->n) printf("\n");
-  if (findings->n_left_out) printf("%s more problems are not told apart.\n", left_out);
+  if (findings->n_left_out) printf("%s left out.\n", left_out);
   const char *search = td_findings_search_note(findings);
   if (*search) printf("%s\n", search);
   print_unjudged(findings);

@@ -40,7 +40,7 @@ function showFindings() {
     make("p", {}, `${one.text.replace(/\.$/, "")}.`), one.advice && make("p", {class: "dim"}, one.advice));
   const cards = findings.items.map(card), rest = cards.length - SHOWN;
   const more = rest > 0 && make("li", {}, make("details", {}, make("summary", {}, many(rest, "more finding", "more findings")), make("ul", {}, ...cards.slice(SHOWN))));
-  const limits = [findings.left_out && `${many(findings.left_out, "more problem is", "more problems are")} not told apart.`, findings.note].filter(Boolean);
+  const limits = [findings.left_out && `${many(findings.left_out, "more finding is", "more findings are")} left out.`, findings.note].filter(Boolean);
   fill(byId("problems"), ...cards.slice(0, SHOWN), more, limits.length > 0 && make("li", {class: "dim"}, limits.join(" ")));
   byId("problems").hidden = cards.length === 0;
   if (!cards.length) byId("facts").append(` · nothing found that is wrong${findings.note ? `. ${findings.note}` : ""}`);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEGMENT_MAX 4096 /* problems of a segment that are told apart */
+#define SEGMENT_MAX 4096 /* findings of a segment; further ones are left out */
 #define DOUBTED_MAX 1024 /* of them, so that doubted ones leave room */
 #define EXPLAINED_MAX 16 /* errors of a tape whose earlier pass is looked for: it takes a while */
 

@@ -13,9 +13,9 @@
 #include "ui/widgets/graph/subset_bar.h"
 #include "ui/widgets/panes/answer_cover.h"
 #include "ui/widgets/panes/events_pane.h"
+#include "ui/widgets/panes/findings_pane.h"
 #include "ui/widgets/panes/inspector.h"
 #include "ui/widgets/panes/overlay_list.h"
-#include "ui/widgets/panes/problems_pane.h"
 #include "ui/widgets/timeline/part_bar.h"
 #include "ui/widgets/timeline/queues_canvas.h"
 #include "ui/widgets/timeline/timeline_canvas.h"
@@ -47,7 +47,7 @@ struct _TdTapeView {
   AdwViewStack *side_stack;
   TdInspector *inspector;
   TdEventsPane *events;
-  TdProblemsPane *problems;
+  TdFindingsPane *findings;
   TdAnalysisPane *analysis;
   TdPartBar *part_bar;
   TdChainBar *chain_bar;
@@ -197,7 +197,7 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   td_subset_bar_set_playhead(self->subset_bar, playhead);
   td_inspector_set_playhead(self->inspector, playhead);
   td_events_pane_set_playhead(self->events, playhead);
-  td_problems_pane_set_playhead(self->problems, playhead);
+  td_findings_pane_set_playhead(self->findings, playhead);
   td_analysis_pane_set_playhead(self->analysis, playhead);
   td_part_bar_set_playhead(self->part_bar, playhead);
   td_transport_set_playhead(self->transport, playhead);
@@ -212,7 +212,7 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   td_analysis_pane_set_brush(self->analysis, self->brush);
   td_graph_canvas_set_chain(self->graph, self->way);
   td_chain_bar_set_chain(self->chain_bar, self->way);
-  td_problems_pane_set_chain(self->problems, self->way);
+  td_findings_pane_set_chain(self->findings, self->way);
   self->stops = td_stop_list_new(playhead);
   self->run = td_stop_run_new(playhead, self->stops);
   td_graph_canvas_set_stops(self->graph, self->stops);
@@ -293,7 +293,7 @@ td_tape_view_is_busy(TdTapeView *self) {
          td_subset_choice_is_busy(td_graph_canvas_get_subset_choice(self->graph)) ||
          td_fold_choice_is_busy(td_graph_canvas_get_fold_choice(self->graph)) ||
          td_stop_run_is_busy(self->run) || td_shown_chain_is_busy(self->way) ||
-         td_analysis_pane_is_busy(self->analysis) || td_problems_pane_is_busy(self->problems);
+         td_analysis_pane_is_busy(self->analysis) || td_findings_pane_is_busy(self->findings);
 }
 
 void
@@ -524,7 +524,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   g_type_ensure(TD_TYPE_INSPECTOR);
   g_type_ensure(TD_TYPE_LIVE_BAR);
   g_type_ensure(TD_TYPE_EVENTS_PANE);
-  g_type_ensure(TD_TYPE_PROBLEMS_PANE);
+  g_type_ensure(TD_TYPE_FINDINGS_PANE);
   g_type_ensure(TD_TYPE_ANALYSIS_PANE);
   g_type_ensure(TD_TYPE_PART_BAR);
   g_type_ensure(TD_TYPE_TRANSPORT);
@@ -560,7 +560,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(side_stack);
   BIND(inspector);
   BIND(events);
-  BIND(problems);
+  BIND(findings);
   BIND(analysis);
   BIND(part_bar);
   BIND(transport);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "ui/widgets/panes/problems_pane.h"
+#include "ui/widgets/panes/findings_pane.h"
 
 #include "ui/model/document/document_texts.h"
 #include "ui/model/findings/finding_item.h"
@@ -17,7 +17,7 @@
  * events. */
 #define SEARCHED_AT_ONCE 2000000
 
-struct _TdProblemsPane {
+struct _TdFindingsPane {
   AdwBin parent_instance;
   GtkStackSwitcher *switcher;
   GtkStack *stack, *findings;
@@ -35,17 +35,17 @@ struct _TdProblemsPane {
 enum { PROP_COUNT = 1, N_PROPS };
 static GParamSpec *props[N_PROPS];
 
-G_DEFINE_FINAL_TYPE(TdProblemsPane, td_problems_pane, ADW_TYPE_BIN)
+G_DEFINE_FINAL_TYPE(TdFindingsPane, td_findings_pane, ADW_TYPE_BIN)
 
 static void
-set_count(TdProblemsPane *self, guint count) {
+set_count(TdFindingsPane *self, guint count) {
   if (self->count == count) return;
   self->count = count;
   g_object_notify_by_pspec(G_OBJECT(self), props[PROP_COUNT]);
 }
 
 static void
-follow(TdProblemsPane *self) {
+follow(TdFindingsPane *self) {
   if (!td_playhead_get_document(self->playhead) || !gtk_widget_get_mapped(GTK_WIDGET(self))) return;
   uint64_t position = td_playhead_get_position(self->playhead);
   td_event_rows_follow(self->list, position ? position - 1 : UINT64_MAX);
@@ -54,7 +54,7 @@ follow(TdProblemsPane *self) {
 /* ---- findings ---- */
 
 static void
-say(TdProblemsPane *self, const char *title, const char *description) {
+say(TdFindingsPane *self, const char *title, const char *description) {
   adw_status_page_set_icon_name(self->none, NULL);
   adw_status_page_set_title(self->none, title);
   adw_status_page_set_description(self->none, description);
@@ -67,7 +67,7 @@ make_card(gpointer item, gpointer data) {
 }
 
 static void
-show_findings(TdProblemsPane *self, GListModel *items) {
+show_findings(TdFindingsPane *self, GListModel *items) {
   guint n = g_list_model_get_n_items(items);
   td_focus_drop(GTK_WIDGET(self->cards));
   gtk_list_box_bind_model(self->cards, items, make_card, NULL, NULL);
@@ -80,13 +80,13 @@ show_findings(TdProblemsPane *self, GListModel *items) {
   g_autofree char *calm = td_document_dup_calm_text(document);
   g_autofree char *unjudged = td_finding_dup_unjudged(document);
   g_autofree char *text = g_strjoin(*unjudged ? "\n\n" : "", calm, unjudged, NULL);
-  say(self, _("No Problems Found"), text);
+  say(self, _("No Findings"), text);
   adw_status_page_set_icon_name(self->none, "emblem-ok-symbolic");
 }
 
 static void
 found(GObject *source, GAsyncResult *result, gpointer data) {
-  g_autoptr(TdProblemsPane) self = data;
+  g_autoptr(TdFindingsPane) self = data;
   g_autoptr(GError) error = NULL;
   g_autoptr(GListModel) items = td_finding_items_finish(result, &error);
   if (g_task_get_cancellable(G_TASK(result)) != self->cancellable) return;
@@ -98,13 +98,13 @@ found(GObject *source, GAsyncResult *result, gpointer data) {
 }
 
 static void
-stop(TdProblemsPane *self) {
+stop(TdFindingsPane *self) {
   if (self->cancellable) g_cancellable_cancel(self->cancellable);
   g_clear_object(&self->cancellable);
 }
 
 static void
-search(TdProblemsPane *self) {
+search(TdFindingsPane *self) {
   stop(self);
   self->is_due = FALSE;
   self->cancellable = g_cancellable_new();
@@ -113,20 +113,20 @@ search(TdProblemsPane *self) {
 }
 
 static void
-mapped(TdProblemsPane *self) {
+mapped(TdFindingsPane *self) {
   if (self->is_due) search(self);
   follow(self);
 }
 
 gboolean
-td_problems_pane_is_busy(TdProblemsPane *self) {
+td_findings_pane_is_busy(TdFindingsPane *self) {
   return self->cancellable && gtk_widget_get_mapped(GTK_WIDGET(self));
 }
 
 /* ---- events ---- */
 
 static void
-list_events(TdProblemsPane *self, TdDocument *document) {
+list_events(TdFindingsPane *self, TdDocument *document) {
   size_t n;
   const td_catalog_mention *problems = td_document_get_problems(document, &n);
   GArray *seqs = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -140,7 +140,7 @@ list_events(TdProblemsPane *self, TdDocument *document) {
 }
 
 static void
-document_changed(TdProblemsPane *self) {
+document_changed(TdFindingsPane *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
   stop(self);
   td_event_rows_clear(self->list);
@@ -148,7 +148,7 @@ document_changed(TdProblemsPane *self) {
   gtk_list_box_bind_model(self->cards, NULL, NULL, NULL, NULL);
   self->is_due = document != NULL;
   if (!document) return;
-  say(self, _("Looking for Problems…"), NULL);
+  say(self, _("Looking for Findings…"), NULL);
   list_events(self, document);
   bool is_short = td_document_get_info(document)->n_events <= SEARCHED_AT_ONCE;
   if (is_short || gtk_widget_get_mapped(GTK_WIDGET(self))) search(self);
@@ -156,20 +156,20 @@ document_changed(TdProblemsPane *self) {
 
 static void
 row_activated(GtkListView *list, guint row, gpointer data) {
-  TdProblemsPane *self = data;
+  TdFindingsPane *self = data;
   uint64_t seq = td_event_rows_activated(list, row);
   td_playhead_show_problem(self->playhead, seq);
 }
 
 static void
 show_event(GtkWidget *widget, const char *name, GVariant *seq) {
-  td_playhead_show_problem(TD_PROBLEMS_PANE(widget)->playhead, g_variant_get_uint64(seq));
+  td_playhead_show_problem(TD_FINDINGS_PANE(widget)->playhead, g_variant_get_uint64(seq));
 }
 
 /* A way that somebody walks already is another one. */
 static void
 ask_why(GtkWidget *widget, const char *name, GVariant *seq) {
-  TdProblemsPane *self = TD_PROBLEMS_PANE(widget);
+  TdFindingsPane *self = TD_FINDINGS_PANE(widget);
   td_shown_chain_end(self->way);
   show_event(widget, name, seq);
   td_shown_chain_step(self->way);
@@ -178,7 +178,7 @@ ask_why(GtkWidget *widget, const char *name, GVariant *seq) {
 /* ---- the widget ---- */
 
 void
-td_problems_pane_set_playhead(TdProblemsPane *self, TdPlayhead *playhead) {
+td_findings_pane_set_playhead(TdFindingsPane *self, TdPlayhead *playhead) {
   if (!g_set_object(&self->playhead, playhead)) return;
   g_signal_connect_object(playhead, "notify::document", G_CALLBACK(document_changed), self,
                           G_CONNECT_SWAPPED);
@@ -188,29 +188,29 @@ td_problems_pane_set_playhead(TdProblemsPane *self, TdPlayhead *playhead) {
 }
 
 void
-td_problems_pane_set_chain(TdProblemsPane *self, TdShownChain *way) {
+td_findings_pane_set_chain(TdFindingsPane *self, TdShownChain *way) {
   g_set_object(&self->way, way);
 }
 
 static void
-td_problems_pane_get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec) {
-  g_value_set_uint(value, TD_PROBLEMS_PANE(object)->count);
+td_findings_pane_get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec) {
+  g_value_set_uint(value, TD_FINDINGS_PANE(object)->count);
 }
 
 static void
-td_problems_pane_dispose(GObject *object) {
-  TdProblemsPane *self = TD_PROBLEMS_PANE(object);
+td_findings_pane_dispose(GObject *object) {
+  TdFindingsPane *self = TD_FINDINGS_PANE(object);
   stop(self);
   g_clear_object(&self->playhead);
   g_clear_object(&self->way);
-  G_OBJECT_CLASS(td_problems_pane_parent_class)->dispose(object);
+  G_OBJECT_CLASS(td_findings_pane_parent_class)->dispose(object);
 }
 
 static void
-td_problems_pane_class_init(TdProblemsPaneClass *klass) {
+td_findings_pane_class_init(TdFindingsPaneClass *klass) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
-  G_OBJECT_CLASS(klass)->get_property = td_problems_pane_get_property;
-  G_OBJECT_CLASS(klass)->dispose = td_problems_pane_dispose;
+  G_OBJECT_CLASS(klass)->get_property = td_findings_pane_get_property;
+  G_OBJECT_CLASS(klass)->dispose = td_findings_pane_dispose;
   props[PROP_COUNT] = g_param_spec_uint("count", NULL, NULL, 0, G_MAXUINT, 0,
                                         G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties(G_OBJECT_CLASS(klass), N_PROPS, props);
@@ -218,18 +218,18 @@ td_problems_pane_class_init(TdProblemsPaneClass *klass) {
   gtk_widget_class_install_action(widget_class, "finding.show", "t", show_event);
   gtk_widget_class_install_action(widget_class, "finding.why", "t", ask_why);
   gtk_widget_class_set_template_from_resource(widget_class,
-                                              "/org/tapedeck/Tapedeck/ui/problems_pane.ui");
-  gtk_widget_class_bind_template_child(widget_class, TdProblemsPane, switcher);
-  gtk_widget_class_bind_template_child(widget_class, TdProblemsPane, stack);
-  gtk_widget_class_bind_template_child(widget_class, TdProblemsPane, findings);
-  gtk_widget_class_bind_template_child(widget_class, TdProblemsPane, list_page);
-  gtk_widget_class_bind_template_child(widget_class, TdProblemsPane, none);
-  gtk_widget_class_bind_template_child(widget_class, TdProblemsPane, cards);
-  gtk_widget_class_bind_template_child(widget_class, TdProblemsPane, list);
+                                              "/org/tapedeck/Tapedeck/ui/findings_pane.ui");
+  gtk_widget_class_bind_template_child(widget_class, TdFindingsPane, switcher);
+  gtk_widget_class_bind_template_child(widget_class, TdFindingsPane, stack);
+  gtk_widget_class_bind_template_child(widget_class, TdFindingsPane, findings);
+  gtk_widget_class_bind_template_child(widget_class, TdFindingsPane, list_page);
+  gtk_widget_class_bind_template_child(widget_class, TdFindingsPane, none);
+  gtk_widget_class_bind_template_child(widget_class, TdFindingsPane, cards);
+  gtk_widget_class_bind_template_child(widget_class, TdFindingsPane, list);
 }
 
 static void
-td_problems_pane_init(TdProblemsPane *self) {
+td_findings_pane_init(TdFindingsPane *self) {
   gtk_widget_init_template(GTK_WIDGET(self));
   g_autoptr(GtkListItemFactory) factory = td_event_rows_new(TRUE);
   gtk_list_view_set_factory(self->list, factory);
