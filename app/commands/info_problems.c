@@ -72,7 +72,7 @@ has_segment(const td_catalog *catalog, const td_segment *segment) {
 
 static td_cause_known
 look_up(const teller *self, const source *source, problem *at) {
-  return td_cause_told(source->causes, source->n, self->tape, at->seq, &at->event, &at->cause);
+  return td_cause_look_up(source->causes, source->n, self->tape, at->seq, &at->event, &at->cause);
 }
 
 static void

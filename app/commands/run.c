@@ -275,7 +275,7 @@ run_with_session(const run_options *options, char **argv, char **problem) {
   int status = td_child_run(&self.child, problem);
   while (g_main_context_iteration(NULL, FALSE)) /* what the process said last */
     continue;
-  if (self.keep.flight) td_flight_gone(self.keep.flight, tape);
+  if (self.keep.flight) td_flight_end_tape(self.keep.flight, tape);
   td_keep_session_end(&self.keep);
   td_hub_free(self.hub);
   return status;

@@ -249,7 +249,7 @@ td_flight_add(td_flight *self, const char *path, const td_keep_limit *limit, con
 }
 
 void
-td_flight_gone(td_flight *self, const char *path) {
+td_flight_end_tape(td_flight *self, const char *path) {
   g_mutex_lock(&self->mutex);
   g_hash_table_remove(self->running, path);
   g_mutex_unlock(&self->mutex);

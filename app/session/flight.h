@@ -26,8 +26,8 @@ td_flight *td_flight_new(const char *tape, gint64 every_us, const td_announcer *
 void td_flight_add(td_flight *self, const char *path, const td_keep_limit *limit,
                    const char *words);
 
-/* td_flight_gone notes that the process of that tape writes no more. */
-void td_flight_gone(td_flight *self, const char *path);
+/* td_flight_end_tape notes that the process of that tape writes no more. */
+void td_flight_end_tape(td_flight *self, const char *path);
 
 /* td_flight_dump asks for a dump of each tape. `cause` becomes a part of its name, and `words` tell
  * the user; both are static. `done` may be NULL. */

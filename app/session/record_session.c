@@ -94,7 +94,7 @@ process_gone_cb(gpointer data) {
   self->target = NULL;
   if (!self->recording->is_over) self->tape->runs = false;
   td_flight *flight = self->recording->keep.flight;
-  if (flight) td_flight_gone(flight, self->tape->path);
+  if (flight) td_flight_end_tape(flight, self->tape->path);
   g_rc_box_release(data);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What somebody wants of this process. The hub of `tapedeck record` says it through a link; in
- * tests the environment says it instead, and nothing is reported. No lock of its own: attach.c
+ * tests the environment says it instead, and nothing is reported. No lock of its own: recording.c
  * lets one thread at a time in here. */
 #pragma once
 

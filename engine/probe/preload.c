@@ -134,11 +134,11 @@ forked_cb(void) {
   pthread_mutex_unlock(&loading);
 }
 
-typedef void (*attach_function)(void);
+typedef void (*join_function)(void);
 
 /* The probe lies beside this library. Without it, or when it cannot attach, the program runs on
  * unrecorded; the probe itself has said why. */
-static attach_function
+static join_function
 load_probe(void) {
   Dl_info here;
   char path[4096];
@@ -161,7 +161,7 @@ load_probe(void) {
   leave_mark = (void (*)(const char *))dlsym(probe, "td_probe_leave_mark");
   dump = (void (*)(void))dlsym(probe, "td_probe_dump");
   keep = (int (*)(const char *))dlsym(probe, "td_probe_keep");
-  return (attach_function)dlsym(probe, "td_probe_attach");
+  return (join_function)dlsym(probe, "td_probe_join");
 }
 
 /* For programs, which find them by name: tapedeck.step(), mark(), dump() and keep(). */
@@ -192,14 +192,14 @@ tapedeck_keep(const char *limit) {
 }
 
 static void
-attach_once_cb(void) {
+join_once_cb(void) {
   const char *path = NULL;
   pthread_mutex_lock(&loading);
   dl_iterate_phdr(find_torch_cb, &path);
   void *torch = open_torch(path);
   void *sequence_nr = find_original(torch, SEQUENCE_NR);
   execute_itself = find_original(torch, EXECUTE);
-  attach_function attach = load_probe();
+  join_function attach = load_probe();
   if (keep && *kept) keep(kept);
   pthread_mutex_unlock(&loading);
   if (attach) attach();
@@ -211,7 +211,7 @@ attach_once_cb(void) {
 void
 td_preload_first_call(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, attach_once_cb);
+  pthread_once(&once, join_once_cb);
   if (start_scripts) start_scripts();
   __atomic_store_n(&td_preload_execute, execute_itself, __ATOMIC_RELEASE);
 }

@@ -122,13 +122,13 @@ typedef struct td_observer {
 
 TD_PROBE_API const td_observer *td_observer_get(void);
 
-/* For preload.c. td_probe_attach says hello to the hub and loads what the hub answers, once per
+/* For preload.c. td_probe_join says hello to the hub and loads what the hub answers, once per
  * process. td_probe_end ends the tape with the program's status. td_probe_die does so if a signal
  * is about to end the program. If another thread ends the tape already, both wait until that thread
  * is done, for 2 seconds at most. If the calling thread itself ends it, td_probe_die does nothing.
  * td_probe_brace: the program sends itself a signal, and may have put back the default before.
  * td_probe_die and td_probe_brace are async-signal-safe. */
-TD_PROBE_API void td_probe_attach(void);
+TD_PROBE_API void td_probe_join(void);
 
 /* td_probe_fork is for preload.c too: td_fork_before, td_fork_after and td_fork_after_in_child. */
 typedef struct td_probe_forks {
@@ -137,7 +137,7 @@ typedef struct td_probe_forks {
 extern TD_PROBE_API const td_probe_forks td_probe_fork;
 
 /* td_probe_start_scripts runs the probe's Python programs, if the hub wants them. Each thread that
- * comes by calls it after td_probe_attach. The first thread holds no lock but perhaps the GIL.
+ * comes by calls it after td_probe_join. The first thread holds no lock but perhaps the GIL.
  * Other threads wait for the first, unless they hold the GIL. Then they go on as if nothing were
  * recorded.
  */

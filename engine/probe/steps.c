@@ -18,7 +18,7 @@
  *
  * Whole passes. The decision about a pass falls at its begin, and passes inside it follow it. So
  * the engine is watched until the last recorded pass is over, although the next step has begun.
- * What the probe does then is in attach.c, Note [Pauses]. */
+ * What the probe does then is in recording.c, Note [Pauses]. */
 #include "engine/probe/steps.h"
 
 #include "engine/base/alloc.h"

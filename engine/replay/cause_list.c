@@ -185,8 +185,8 @@ can_lead(const td_any_event *problem, const td_any_event *earlier) {
 }
 
 td_cause_known
-td_cause_told(const td_catalog_cause *causes, uint32_t n, td_tape *tape, uint64_t seq,
-              const td_any_event *problem, uint64_t *cause) {
+td_cause_look_up(const td_catalog_cause *causes, uint32_t n, td_tape *tape, uint64_t seq,
+                 const td_any_event *problem, uint64_t *cause) {
   td_any_event earlier;
   uint32_t at;
   if (!may_have_cause(&problem->event)) return TD_CAUSE_none;

@@ -55,8 +55,8 @@ typedef enum td_cause_known {
   TD_CAUSE_impossible, /* the tape names an event that cannot have led to it */
 } td_cause_known;
 
-/* td_cause_told looks up the cause of a problem, which is event seq, in n causes. They may come
+/* td_cause_look_up looks up the cause of a problem, which is event seq, in n causes. They may come
  * from an outline, which is a claim: so it reads the event that they name. It writes the number of
  * that event, unless the cause is unknown or none. */
-td_cause_known td_cause_told(const td_catalog_cause *causes, uint32_t n, td_tape *tape,
-                             uint64_t seq, const td_any_event *problem, uint64_t *cause);
+td_cause_known td_cause_look_up(const td_catalog_cause *causes, uint32_t n, td_tape *tape,
+                                uint64_t seq, const td_any_event *problem, uint64_t *cause);

@@ -240,7 +240,7 @@ tell_causes(td_tape *tape, const td_catalog *outline) {
     uint64_t seq = problems->items[i].seq, cause = 0;
     if (td_tape_get(tape, seq, &problem, NULL)) continue;
     td_cause_known known =
-        td_cause_told(outline->causes, outline->n_causes, tape, seq, &problem, &cause);
+        td_cause_look_up(outline->causes, outline->n_causes, tape, seq, &problem, &cause);
     if (known == TD_CAUSE_found && cause >= seq) abort();
     free(td_cause_words(outline, tape, known, cause));
   }

@@ -125,7 +125,7 @@ assert_causes(td_tape *tape, const td_catalog *outline) {
     uint64_t seq = outline->causes[i].seq, cause = 0;
     g_assert_cmpint(td_tape_get(tape, seq, &problem, NULL), ==, TD_OK);
     td_cause_known known =
-        td_cause_told(outline->causes, outline->n_causes, tape, seq, &problem, &cause);
+        td_cause_look_up(outline->causes, outline->n_causes, tape, seq, &problem, &cause);
     bool is_forward =
         problem.event.kind == TD_EVENT_anomaly && problem.anomaly.born == TD_birthplace_forward;
     g_assert_cmpint(known, ==, is_forward ? TD_CAUSE_none : TD_CAUSE_found);
@@ -191,7 +191,7 @@ test_many(void) {
   uint64_t cause;
   g_assert_cmpint(td_tape_get(tape, last->seq, &problem, NULL), ==, TD_OK);
   g_assert_cmpint(
-      td_cause_told(outline->causes, outline->n_causes, tape, last->seq, &problem, &cause), ==,
+      td_cause_look_up(outline->causes, outline->n_causes, tape, last->seq, &problem, &cause), ==,
       TD_CAUSE_unknown);
   g_assert_cmpuint(outline->n_causes, <, TD_CATALOG_CAUSES);
   g_assert_cmpuint(outline->n_causes, >, TD_CATALOG_CAUSES / 2);
@@ -242,7 +242,7 @@ assert_found_out(td_tape *tape, const td_catalog *outline, uint64_t seq) {
   uint64_t cause = 0;
   g_assert_cmpint(td_tape_get(tape, seq, &problem, NULL), ==, TD_OK);
   td_cause_known known =
-      td_cause_told(outline->causes, outline->n_causes, tape, seq, &problem, &cause);
+      td_cause_look_up(outline->causes, outline->n_causes, tape, seq, &problem, &cause);
   g_autofree char *words = td_cause_words(outline, tape, known, cause);
   if (known == TD_CAUSE_none) return; /* an event that has no cause */
   g_assert_cmpint(known, ==, is_true(&problem, seq, cause) ? TD_CAUSE_found : TD_CAUSE_impossible);

@@ -70,7 +70,7 @@ dup_length(const td_lane *lane, uint64_t ns) {
 }
 
 char *
-td_timeline_lane_told(const td_timeline *timeline, size_t i, uint64_t ns) {
+td_timeline_lane_text(const td_timeline *timeline, size_t i, uint64_t ns) {
   const td_lane *lane = &timeline->lanes[i];
   bool is_queue = lane->kind == TD_LANE_queue;
   char *now = is_queue ? dup_length(lane, ns) : dup_spans(timeline, lane, ns);

@@ -6,9 +6,9 @@
 
 #include "ui/draw/timeline_picture.h"
 
-/* td_timeline_lane_told says what a lane does at a time: "autograd 0: MulBackward0 #6, 12 µs". The
+/* td_timeline_lane_text says what a lane does at a time: "autograd 0: MulBackward0 #6, 12 µs". The
  * caller frees. */
-char *td_timeline_lane_told(const td_timeline *timeline, size_t lane, uint64_t ns);
+char *td_timeline_lane_text(const td_timeline *timeline, size_t lane, uint64_t ns);
 
 /* td_timeline_lane_node returns the node that a lane runs at a time, or TD_NONE. */
 uint32_t td_timeline_lane_node(const td_timeline *timeline, size_t lane, uint64_t ns);

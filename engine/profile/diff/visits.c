@@ -155,7 +155,7 @@ sort_visits(collector *self) {
 
 /* Values name their node; one of a node that was never visited is left out. */
 static void
-attach_values(collector *self) {
+add_values(collector *self) {
   td_visits *out = self->out;
   uint32_t n = 0;
   for (uint32_t i = 0; i < out->n_values; i++) {
@@ -204,7 +204,7 @@ finish(collector *self) {
   if (self->out_of_memory) return false;
   place_visits(out);
   sort_visits(self);
-  attach_values(self);
+  add_values(self);
   return td_likeness_init(&out->likeness, out->catalog) && list_tasks(out);
 }
 

@@ -40,7 +40,7 @@ typedef struct td_finding {
 typedef struct td_findings {
   td_finding *items; /* (owned) by kind, then in the order of the tape */
   uint32_t n, capacity;
-  uint64_t n_left_out;    /* problems that were too many to tell apart */
+  uint64_t n_left_out;    /* findings that were too many */
   const char *looked_for; /* (of the tape) "nonfinite", "nan", "off"; "": it does not say */
   bool unjudged[TD_N_FINDING_KINDS]; /* td_finding_is_judged: not */
 } td_findings;

@@ -9,7 +9,7 @@
 #define ALL_STREAMS (-1)
 
 bool
-td_host_wait_is_told(void) {
+td_host_wait_is_recorded(void) {
   return td_recording() && !td_sim_is_virtual;
 }
 
@@ -23,7 +23,7 @@ td_host_wait_begin(td_stream stream, uint32_t stream_event) {
 
 td_host_wait
 td_host_wait_begin_all_locked(td_device device) {
-  if (!td_host_wait_is_told() || td_streams_are_done_locked(device)) return (td_host_wait){0};
+  if (!td_host_wait_is_recorded() || td_streams_are_done_locked(device)) return (td_host_wait){0};
   return td_host_wait_begin((td_stream){device, ALL_STREAMS}, TD_NONE);
 }
 

@@ -14,11 +14,11 @@ typedef struct td_host_wait {
   uint32_t session; /* in which it began, or 0: nobody records it */
 } td_host_wait;
 
-/* td_host_wait_is_told tells whether somebody wants to know of waits. */
-bool td_host_wait_is_told(void);
+/* td_host_wait_is_recorded tells whether somebody wants to know of waits. */
+bool td_host_wait_is_recorded(void);
 
 /* td_host_wait_begin says that the calling thread has to wait for the stream, or for one of the
- * stream's events: its number, or TD_NONE. Call it only if td_host_wait_is_told.
+ * stream's events: its number, or TD_NONE. Call it only if td_host_wait_is_recorded.
  * td_host_wait_begin_all_locked is for all streams of a device, and looks whether there is work
  * left. The caller has td_stream_mutex. */
 td_host_wait td_host_wait_begin(td_stream stream, uint32_t stream_event);

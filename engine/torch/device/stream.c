@@ -118,7 +118,7 @@ td_stream_synchronize(td_stream stream) {
   td_stream_entry *entry = td_stream_entry_of(stream);
   td_ordering before = before_now(entry);
   const td_backend *backend = td_device_backend(stream.device);
-  bool waits = td_host_wait_is_told() && !backend->stream_is_done(stream.device, entry->handle);
+  bool waits = td_host_wait_is_recorded() && !backend->stream_is_done(stream.device, entry->handle);
   td_host_wait wait = {0};
   if (waits) wait = td_host_wait_begin(stream, TD_NONE);
   backend->stream_synchronize(stream.device, entry->handle);
@@ -190,7 +190,7 @@ number_of(td_stream_event *event) {
 void
 td_stream_event_synchronize(td_stream_event *event) {
   const td_backend *backend = td_device_backend(event->stream.device);
-  bool waits = td_host_wait_is_told() && !backend->event_is_done(event->handle);
+  bool waits = td_host_wait_is_recorded() && !backend->event_is_done(event->handle);
   td_host_wait wait = {0};
   if (waits) wait = td_host_wait_begin(event->stream, number_of(event));
   backend->event_synchronize(event->handle);

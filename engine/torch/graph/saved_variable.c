@@ -214,7 +214,7 @@ td_saved_variable_check(const td_saved_variable *saved, const td_node *node, td_
 }
 
 static void
-attach_history(const td_saved_variable *saved, td_node *node, td_tensor *tensor) {
+set_history(const td_saved_variable *saved, td_node *node, td_tensor *tensor) {
   td_node *on_view = saved->on_view ? td_weak_node_get(saved->on_view) : NULL;
   if (on_view)
     td_set_grad_fn(tensor, on_view, 0);
@@ -237,7 +237,7 @@ unpack_hooked(td_saved_variable *saved, td_node *node, td_tensor **out, td_error
   *out = td_tensor_detach(given);
   td_tensor_unref(given);
   if (saved->is_output)
-    attach_history(saved, node, *out);
+    set_history(saved, node, *out);
   else if (packed->grad_fn && saved->is_leaf)
     td_variable_set_accumulator(*out, packed->grad_fn);
   else if (packed->grad_fn)
@@ -259,7 +259,7 @@ unpack(td_saved_variable *saved, td_node *node, const td_node *saved_for, bool w
     return TD_OK;
   }
   *out = td_tensor_detach(saved->data);
-  if (with_history && saved->requires_grad) attach_history(saved, node, *out);
+  if (with_history && saved->requires_grad) set_history(saved, node, *out);
   return TD_OK;
 }
 

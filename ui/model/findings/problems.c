@@ -49,7 +49,7 @@ words_of_cause(TdDocument *self, uint64_t seq, const td_any_event *problem) {
   const td_catalog_cause *causes = td_document_get_causes(self, &n);
   td_tape *tape = tape_of(self);
   uint64_t cause = 0;
-  td_cause_known known = td_cause_told(causes, n, tape, seq, problem, &cause);
+  td_cause_known known = td_cause_look_up(causes, n, tape, seq, problem, &cause);
   return td_cause_words(td_document_get_whole(self), tape, known, cause);
 }
 

@@ -183,7 +183,7 @@ td_timeline_canvas_tell(TdCanvas *canvas, GArray *told) {
   for (size_t i = 0; i < td_timeline_n_lanes(timeline); i++) {
     if (!td_timeline_lane_extent(timeline, &view, i, &top, &height)) continue;
     if (n++ >= MAX_LANES_TOLD) continue;
-    char *text = td_timeline_lane_told(timeline, i, now);
+    char *text = td_timeline_lane_text(timeline, i, now);
     TdTold item = {g_strdup(text), 1, i, td_timeline_lane_node(timeline, i, now),
                    GRAPHENE_RECT_INIT(0, (float)top, (float)view.width, (float)height)};
     free(text);

@@ -158,7 +158,7 @@ obey_locked(const td_orders *orders) {
 
 /* The child of a fork comes here again if its parent had not finished. */
 void
-td_probe_attach(void) {
+td_probe_join(void) {
   pthread_mutex_lock(&asking);
   td_shortage_watch();
   const td_orders *orders = probe.level.observer ? NULL : td_orders_ask();
@@ -232,7 +232,7 @@ td_probe_start(const char *program) {
   td_program_call(program);
   pthread_once(&once, stand_in_for_preload);
   if (!probe.level.observer) {
-    td_probe_attach();
+    td_probe_join();
   } else {
     td_probe_end(0);
     pthread_mutex_lock(&asking);
@@ -297,7 +297,7 @@ start_scripts(void) {
   if (probe.level.number == 1) td_callers_watch_gil();
 }
 
-/* The first thread that comes by does it. Not in td_probe_attach: whoever attaches has others wait
+/* The first thread that comes by does it. Not in td_probe_join: whoever attaches has others wait
  * for it in pthread_once, perhaps with the GIL. */
 void
 td_probe_start_scripts(void) {
