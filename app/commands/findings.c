@@ -78,13 +78,13 @@ print_limits(const td_tape_info *info, const td_findings *findings) {
   if (*search) printf("%s\n", search);
   print_unjudged(findings);
   if (info->damage) printf("The tape is damaged: %s.\n", info->damage);
-  if (info->damage || info->n_dropped) printf("What the tape lacks may have more.\n");
+  if (info->damage || info->n_dropped) printf("Events that the tape lacks may show more.\n");
 }
 
 static void
 print_text(const char *path, const td_tape_info *info, const td_findings *findings) {
   g_autofree char *count = td_format_many(findings->n, "finding", "findings");
-  printf("%s: %s\n", path, findings->n ? count : "nothing found that is wrong");
+  printf("%s: %s\n", path, findings->n ? count : "no findings");
   for (uint32_t i = 0; i < findings->n; i++)
     print_finding(&findings->items[i]);
   print_limits(info, findings);

@@ -34,7 +34,7 @@ td_info_print_start(td_tape *tape, const td_catalog *catalog) {
   print_time("first event", time_of(tape, 0), "until then the recorder makes its file and memory");
   if (catalog->probe_level > 0)
     print_time("first pass", first_pass(tape, catalog),
-               "until then the probe tells the graph and looks for names");
+               "until then the probe records the graph and looks for names");
 }
 
 void

@@ -80,8 +80,7 @@ td_command_why(int argc, char **argv) {
   gboolean as_chain = FALSE, as_json = FALSE;
   const GOptionEntry own[] = {
       {"chain", 0, 0, G_OPTION_ARG_NONE, &as_chain,
-       "Go back step by step to what it came from: a gradient, a wait, or the birth of a NaN",
-       NULL},
+       "Go back step by step to the cause: a gradient, a wait, or the birth of a NaN", NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "With --chain: print one JSON document", NULL},
       {0}};
   td_tape_at at;

@@ -118,7 +118,7 @@ print_blame(const td_lock_blame *blame) {
   g_autofree char *node = td_line_dup(blame->node, TD_NAME_SHOWN);
   printf("             thread %s waited %s, %s", blame->waiter, times, time);
   if (!*blame->holder)
-    fputs("; nobody saw who held it", stdout);
+    fputs("; its holder was not observed", stdout);
   else if (*node)
     printf("; thread %s held it in %s", blame->holder, node);
   else
@@ -152,7 +152,7 @@ print_more(uint32_t n, const char *what) {
 static void
 print_locks(const td_contention *contention) {
   if (contention->locks_known != TD_knowledge_observed) {
-    puts("Locks: nobody observed them on this tape.");
+    puts("Locks: they were not observed on this tape.");
     return;
   }
   if (!contention->locks.n_locks) {
@@ -167,7 +167,7 @@ print_locks(const td_contention *contention) {
   bool has_unknown = false;
   for (uint32_t i = 0; i < contention->locks.n_locks; i++)
     has_unknown |= !contention->locks.locks[i].n_taken;
-  if (has_unknown) puts("–  taken: only the locks of queues tell of each time");
+  if (has_unknown) puts("–  taken: the tape counts it only for the locks of queues");
 }
 
 static void
@@ -183,7 +183,8 @@ static void
 print_queues(const td_contention *contention) {
   bool is_known = contention->queues_known == TD_knowledge_observed;
   if (!contention->n_queues) {
-    puts(is_known ? "Queues: no task entered one." : "Queues: nobody observed them on this tape.");
+    puts(is_known ? "Queues: no task entered one."
+                  : "Queues: they were not observed on this tape.");
     return;
   }
   puts("\nFrom the push to the pop of a task, and how long threads slept until there was one:");

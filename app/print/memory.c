@@ -24,10 +24,10 @@ static const struct {
 static const char *
 reason_of(const td_memory *memory, td_holding_group group) {
   static const char *const reasons[] = {
-      [TD_HELD_saved] = "this tape does not tell what nodes save",
-      [TD_HELD_kept] = "this tape does not tell what nodes save",
-      [TD_HELD_buffer] = "this tape does not tell what input buffers get",
-      [TD_HELD_gradient] = "this tape does not tell what leaves store"};
+      [TD_HELD_saved] = "this tape has no events of saved tensors",
+      [TD_HELD_kept] = "this tape has no events of saved tensors",
+      [TD_HELD_buffer] = "this tape has no events of input buffers",
+      [TD_HELD_gradient] = "this tape has no events of stored gradients"};
   return memory->is_known[group] ? NULL : reasons[group];
 }
 
@@ -213,7 +213,7 @@ print_peak(const char *path, const td_memory *memory) {
   g_autofree char *bytes = td_format_bytes(td_memory_total(&peak->level));
   g_autofree char *time = td_format_ns((double)peak->ns);
   if (peak->seq == UINT64_MAX) {
-    printf("%s: %s; no memory is known to be held\n", path, passes);
+    printf("%s: %s; the tape shows no memory that is held\n", path, passes);
   } else {
     printf("%s: %s; %s at most, at %s (event %" PRIu64 ")", path, passes, bytes, time, peak->seq);
     peak->graph_task == TD_NONE ? puts(", outside all passes")

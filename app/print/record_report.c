@@ -76,7 +76,7 @@ print_nothing(const td_record_outcome *outcome, const td_session_tapes *tapes,
   if (outcome->problem)
     reason = outcome->problem;
   else if (outcome->n_passes > 0 && tapes->n_lost == 0)
-    reason = "its tape is not where it was written: somebody moved or removed it";
+    reason = "its tape is not where it was written: it was moved or removed";
   else if (tapes->n_lost > 0)
     reason = "the program was killed before its first backward pass was written";
   else if (has_torch)

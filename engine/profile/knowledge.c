@@ -57,9 +57,9 @@ absence_of(uint32_t level, uint32_t kind) {
 
 const char *
 td_knowledge_absence(const td_tape_info *info, uint32_t level, uint32_t kind) {
-  static const char *const usual[] = {"nobody saw it", "this PyTorch does not show it",
-                                      "hooks see nodes, not the engine",
-                                      "PyTorch's profiler does not write it"};
+  static const char *const usual[] = {
+      "the recording did not observe it", "this PyTorch does not show it",
+      "hooks see nodes, not the engine", "PyTorch's profiler does not write it"};
   if (!td_event_type_get(kind) || info->n_by_kind[kind]) return NULL;
   const absence *found = absence_of(level, kind);
   bool is_told = info->known[kind] == TD_knowledge_absent;
@@ -73,5 +73,6 @@ td_knowledge_require_queues(const td_tape_info *info, td_error *error) {
   if (info->known[TD_EVENT_queue_pop] == TD_knowledge_observed &&
       info->n_by_kind[TD_EVENT_queue_pop])
     return TD_OK;
-  return td_error_set(error, TD_UNSUPPORTED, "nobody saw what entered and left its queues");
+  return td_error_set(error, TD_UNSUPPORTED,
+                      "the recording did not observe what entered and left its queues");
 }

@@ -43,7 +43,7 @@ function showFindings() {
   const limits = [findings.left_out && `${many(findings.left_out, "more finding is", "more findings are")} left out.`, findings.note].filter(Boolean);
   fill(byId("problems"), ...cards.slice(0, SHOWN), more, limits.length > 0 && make("li", {class: "dim"}, limits.join(" ")));
   byId("problems").hidden = cards.length === 0;
-  if (!cards.length) byId("facts").append(` · nothing found that is wrong${findings.note ? `. ${findings.note}` : ""}`);
+  if (!cards.length) byId("facts").append(` · no findings${findings.note ? `. ${findings.note}` : ""}`);
 }
 
 function showPasses() {

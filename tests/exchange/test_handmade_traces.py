@@ -186,12 +186,12 @@ class ImportHandmadeTraces(ImportCase):
         self.assertEqual((begin["t"], end["t"], begin["kind"]), (30500, 30750, "tensor_pre"))
 
     def test_reports(self):
-        """A trace tells nothing of queues, locks and memory. Reports say that nobody saw them, not that there were none."""
+        """A trace tells nothing of queues, locks and memory. Reports say that they were not observed, not that there were none."""
         trace = self.write(self.hand(*(one for i in range(4) for one in self.backward("SinBackward0", 10 + 20 * i, 5, i))))
         tape = self.path("reports.tape")
         self.assertEqual(run("import", trace, "-o", tape).returncode, 0)
         contention, memory, profile = (run("report", *words, tape).stdout for words in (["--contention"], ["--memory"], []))
-        self.assertEqual(contention.count("nobody observed them"), 2, contention)
+        self.assertEqual(contention.count("they were not observed"), 2, contention)
         self.assertNotIn("From step to step", memory)
         self.assertNotIn("probe", profile)
 

@@ -358,7 +358,7 @@ for step in range(8):
             out.write(file.read()[:-700])
         told = json.loads(run(TAPEDECK, "findings", part, "--json"))
         self.assertIsNotNone(told["damage"])
-        self.assertIn(f"The tape is damaged: {told['damage']}.\nWhat the tape lacks may have more.", run(TAPEDECK, "findings", part))
+        self.assertIn(f"The tape is damaged: {told['damage']}.\nEvents that the tape lacks may show more.", run(TAPEDECK, "findings", part))
         self.assertEqual(json.loads(run(TAPEDECK, "findings", whole, "--json"))["damage"], None)
         with open(trace, "w") as file:
             json.dump({"traceEvents": [

@@ -254,7 +254,7 @@ class Idle(unittest.TestCase):
         self.write(TRAINING)
         python = torches.pythons()[0]
         run(TAPEDECK, "record", "--level", "2", "-o", self.tape, "--", python, self.script)
-        with self.assertRaisesRegex(Exception, "nobody saw what entered"):
+        with self.assertRaisesRegex(Exception, "did not observe what entered"):
             run(TAPEDECK, "report", self.tape, "--idle")
 
 

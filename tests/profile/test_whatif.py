@@ -342,7 +342,7 @@ class Whatif(unittest.TestCase):
         for policy in POLICIES:
             self.assertIn(policy, text)
         run(MAKE_TAPE, "40", "1", "4", "1", self.path("h.tape"), "hooked")
-        self.assertIn("nobody saw", run(TAPEDECK, "whatif", self.path("h.tape"), ok=2))
+        self.assertIn("did not observe", run(TAPEDECK, "whatif", self.path("h.tape"), ok=2))
 
     def test_failed(self):
         """A pass that fails is left out, and counted."""

@@ -243,7 +243,7 @@ class Page(PageCase):
         tape = self.example("two_layers")
         self.browser.open(self.export(tape))
         self.assertTrue(self.browser.run("document.getElementById('problems').hidden"))
-        self.assertIn("nothing found that is wrong", self.browser.run("document.getElementById('facts').textContent"))
+        self.assertIn("no findings", self.browser.run("document.getElementById('facts').textContent"))
 
     def test_narrow_and_dark(self):
         """The page fits into a cell of a notebook. Pictures are there to be looked at."""

@@ -18,7 +18,7 @@ check_call(td_checker *checker, const td_any_event *any) {
                        "graph task %u calls a final callback but has failed", event->graph_task);
   if (at >= callbacks->n_queued)
     td_checker_violate(checker, TD_RULE_final_callbacks, TD_NONE,
-                       "graph task %u calls a final callback that nobody queued",
+                       "graph task %u calls a final callback that was never queued",
                        event->graph_task);
   else if (callbacks->owners[at] != event->owner)
     td_checker_violate(checker, TD_RULE_final_callbacks, TD_NONE,

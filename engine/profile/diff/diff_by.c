@@ -142,7 +142,8 @@ read_side(rows *rows, td_tape *tape, bool is_a, td_error *error) {
   const td_tape_info *info = td_tape_info_get(tape);
   side self = {.rows = rows, .tape = tape};
   if (!td_life_is_known(info, TD_LIFE_apply))
-    return td_error_set(error, TD_UNSUPPORTED, "%s: nobody saw how long functions took",
+    return td_error_set(error, TD_UNSUPPORTED,
+                        "%s: the recording did not observe how long functions took",
                         td_tape_path(tape));
   self.lives = td_lives_new(info, (td_life_listener){.life = life_cb, .data = &self});
   td_status status = td_catalog_visit(tape, 0, info->n_events, visit_segment, &self, error);

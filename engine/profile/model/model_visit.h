@@ -11,6 +11,7 @@ typedef td_status (*td_model_visitor)(const td_pass_model *model, const td_catal
                                       void *data);
 
 /* td_model_visit calls a function for all models of a tape, and writes how many passes were left
- * out. TD_UNSUPPORTED if nobody saw what entered and left its queues; else as td_catalog_visit. */
+ * out. TD_UNSUPPORTED if the recording did not observe what entered and left its queues; else as
+ * td_catalog_visit. */
 td_status td_model_visit(td_tape *tape, td_model_visitor visit, void *data, uint32_t *n_left_out,
                          td_error *error);

@@ -80,7 +80,8 @@ require_pops(const td_tape_info *info, td_error *error) {
   bool lacks_pops = info->n_by_kind[TD_EVENT_graph_task_begin] ||
                     info->known[TD_EVENT_queue_pop] != TD_knowledge_observed;
   if (info->n_by_kind[TD_EVENT_queue_pop] || !lacks_pops) return TD_OK;
-  return td_error_set(error, TD_UNSUPPORTED, "nobody saw what entered and left its queues");
+  return td_error_set(error, TD_UNSUPPORTED,
+                      "the recording did not observe what entered and left its queues");
 }
 
 td_status
