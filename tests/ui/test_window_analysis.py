@@ -233,7 +233,7 @@ def test_range(tape):
         window.key("5", "Alt")
         window.read("At the playhead, in no range of time")
         window.key("9", "Alt")
-        window.read("What was held when the range of time began counts too.\nSizes were observed, and when they were let go.")
+        window.read("Memory that was held when the range of time began counts too.\nSizes and releases were observed.")
         window.take_picture(OUTPUT / "range-memory.png")
         window.key("6", "Alt")
         window.read(lambda text: re.match(r"Only in .* from .* on", text))

@@ -7,7 +7,7 @@ display.ensure()
 from window_case import Window, pyatspi
 from window_tapes import OUTPUT, node_name, read_events, tapedeck
 
-RUN = "Run to the next stop; at the end, let the program run there"
+RUN = "Run to the next stop; at the end of the tape, let the program run to it"
 BACK = "Back to the stop before"
 
 

@@ -90,7 +90,7 @@ def brush(window, area, begin, end):
 
 
 def test_brush(tape):
-    """Shift and a drag over the timeline leave the events of that time, and Escape brings back all."""
+    """Shift and a drag over the timeline leave the events of that time, and Escape shows all times again."""
     n_words = sum("gradient" in line for line in sentences(tape).values())
 
     def count_in_range(window):

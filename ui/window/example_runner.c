@@ -30,7 +30,7 @@ communicated(GObject *source, GAsyncResult *result, gpointer data) {
   }
   g_autofree char *reason = last_line(err);
   g_task_return_new_error(task, G_IO_ERROR, G_IO_ERROR_FAILED, "%s",
-                          *reason ? reason : _("The program ended without saying why."));
+                          *reason ? reason : _("The program ended and printed no reason."));
 }
 
 static void

@@ -61,10 +61,10 @@ td_live_farewell_ask(GtkWindow *window, TdLiveSession *session, void (*leave)(Gt
   g_object_set_data(G_OBJECT(window), ASKED, window);
   Farewell *self = g_new0(Farewell, 1);
   *self = (Farewell){g_object_ref(session), g_object_ref(window), leave};
-  GtkWidget *widget = adw_message_dialog_new(
-      window, _("The Program Still Runs"),
-      _("It can run on without this window, and Tapedeck goes on recording it. Or it ends here, "
-        "as if somebody pressed Ctrl+C."));
+  GtkWidget *widget =
+      adw_message_dialog_new(window, _("The Program Still Runs"),
+                             _("The program can run on without this window, and Tapedeck goes on "
+                               "recording it. Or the program ends now, as after Ctrl+C."));
   AdwMessageDialog *dialog = ADW_MESSAGE_DIALOG(widget);
   adw_message_dialog_add_responses(dialog, "stay", _("_Cancel"), "end", _("_End the Program"),
                                    "run", _("_Let It Run On"), NULL);

@@ -275,7 +275,7 @@ td_window_attach(TdWindow *self, const char *session, guint32 process, const cha
     td_window_say(self, _("The program has ended, and its tape has its final name now"));
     return;
   }
-  td_window_say(self, _("The program is gone; this tape holds what Tapedeck recorded"));
+  td_window_say(self, _("The program no longer runs; this tape holds what Tapedeck recorded"));
   td_window_open(self, tape);
 }
 

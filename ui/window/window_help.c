@@ -13,21 +13,22 @@ static const struct {
   const char *title, *text;
 } topics[] = {
     {N_("What You See"),
-     N_("A tape has all that happened in a backward pass, event by event. The window shows how "
-        "things were at one event. That place is the playhead.\n\n"
+     N_("A tape records a backward pass event by event. The window shows the state after one "
+        "event. The playhead marks that event.\n\n"
         "The graph has a card for each function, and gradients flow down along its edges. The "
         "colour and the sign of a card say what the function does: it waits, stands in a queue, "
         "runs or is done. A number such as 1/3 says how many of its gradients have come. The "
         "ready queues are below; their tasks stand in the order in which threads will take them. "
         "The timeline has a lane "
         "for each thread, device and queue.\n\n"
-        "A click on a function selects it everywhere. The inspector tells all about it, and why "
-        "it waits.\n\n"
+        "A click on a function selects it everywhere. The inspector shows its facts, and why it "
+        "waits.\n\n"
         "Ctrl+S saves the picture that has the focus, or the graph, as PNG, SVG or PDF. The menu "
         "of each picture has that too, and copies the picture.")},
     {N_("Stepping"),
-     N_("Right and Left go one event on or back, with Shift one function. The space bar plays. "
-        "Home and End go to both ends. A drag in the timeline goes to a time.\n\n"
+     N_("Right and Left step one event forward or back; with Shift, one function. The space bar "
+        "plays. "
+        "Home and End go to the ends of the tape. A drag in the timeline goes to a time.\n\n"
         "Alt with Left goes back to where you were before. Ctrl+B keeps a place for later. Ctrl+F "
         "finds a function by its name, number or module.")},
     {N_("Finding a NaN"),
@@ -41,7 +42,7 @@ static const struct {
         "has tables: the profile, who waits for whom, which lock was contended, the critical path "
         "and who holds memory. What-If says how long other schedules would take.\n\n"
         "Shift and a drag in the timeline limit the list of events and the tables to that time. "
-        "Escape brings back all.")},
+        "Escape shows all times again.")},
     {N_("Stops"),
      N_("Press B to stop at the selected function. F5 runs to the next stop, Shift+F5 back to the "
         "one before. Shift+B lists the stops; there you add conditions, such as a gradient that "
@@ -49,15 +50,15 @@ static const struct {
     {N_("A Program While It Runs"),
      N_("Record a program with Ctrl+R and switch Live on, or run “tapedeck record --live”. "
         "The program waits at your stops. F8 lets it go one step, F6 stops it at its next "
-        "function, Ctrl+D lets it run to its end. Everything that it has done so far can be "
-        "looked at as on any tape.\n\n"
+        "function, Ctrl+D lets it run to its end. The window shows what the program has done so "
+        "far, as on any tape.\n\n"
         "Ctrl+Shift+R lists the programs that are being recorded now, and attaches the window to "
         "one of them. A program that was recorded without --live can be watched, not stopped.\n\n"
         "On Tapedeck's own engine, R has the selected ready task run next. “tapedeck run "
         "--schedule” makes the choices of a tape again.")},
     {N_("Two Tapes beside Each Other"),
-     N_("Ctrl+K shows another tape beside this one, Ctrl+Shift+K two backward passes of it. One "
-        "side is moved, and the other follows. There, D goes to where their order first differs, "
+     N_("Ctrl+K shows another tape beside this one, Ctrl+Shift+K two backward passes of it. You "
+        "move one side, and the other follows. There, D goes to where their order first differs, "
         "and S moves the other side instead.\n\n"
         "The page Analysis has a table What-if: how long other schedules would take. A button "
         "there "

@@ -95,7 +95,7 @@ static void
 save_shot(const char *path, gpointer data) {
   const Wish *wish = data;
   if (g_object_get_data(G_OBJECT(wish->window), SAVING)) {
-    say(wish->window, _("Not saved: the picture before is not whole yet"));
+    say(wish->window, _("Not saved: Tapedeck is still saving the picture before"));
     return;
   }
   Saving *saving = saving_new(wish->window, path);

@@ -32,7 +32,7 @@ written(GObject *source, GAsyncResult *result, gpointer data) {
   GSubprocess *child = G_SUBPROCESS(source);
   gboolean over = g_subprocess_communicate_utf8_finish(child, result, NULL, &said, &error);
   if (over && g_subprocess_get_successful(child)) {
-    td_window_say(window, _("Saved. A browser shows the page; it needs nothing else."));
+    td_window_say(window, _("Saved. Any browser shows the page, without further files."));
     return;
   }
   const char *reason = error ? error->message : said ? g_strstrip(said) : "";

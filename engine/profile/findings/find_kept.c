@@ -102,17 +102,16 @@ td_find_kept_tell(const td_find_kept *self, td_findings *findings) {
                                 "%u earlier passes are still there.");
   char *text = td_format(form, (unsigned long long)self->n_kept_nodes, self->n_kept, self->name);
   td_findings_add(
-      findings,
-      (td_finding){.kind = TD_FINDING_graphs_kept,
-                   .seq = self->seq,
-                   .node = self->example,
-                   .n = 1,
-                   .text = text,
-                   .advice = td_dup_string(td_translate(
-                       "Something refers to them. It may be a list of losses (use item() or "
-                       "detach()), a state that is carried on, or gradients of "
-                       "create_graph that refer to themselves.")),
-                   .line = self->line ? td_dup_string(self->line) : NULL});
+      findings, (td_finding){.kind = TD_FINDING_graphs_kept,
+                             .seq = self->seq,
+                             .node = self->example,
+                             .n = 1,
+                             .text = text,
+                             .advice = td_dup_string(td_translate(
+                                 "The program still refers to them. The reference may be in a list "
+                                 "of losses (use item() or detach()), in a state that is carried "
+                                 "on, or in gradients of create_graph that refer to themselves.")),
+                             .line = self->line ? td_dup_string(self->line) : NULL});
 }
 
 void

@@ -44,9 +44,8 @@ static void
 violation_cb(const td_violation *violation, void *data) {
   gather(data, TD_FINDING_rule_broken, violation->seq, TD_NONE, violation->text,
          td_format(
-             td_translate("It breaks the rule %s, which PyTorch's engine keeps: a mistake of the "
-                          "engine or of the recording. tapedeck check lists all such "
-                          "events."),
+             td_translate("The event breaks the rule %s, which PyTorch's engine keeps. The engine "
+                          "or the recording made a mistake. tapedeck check lists all such events."),
              violation->rule));
 }
 

@@ -67,7 +67,7 @@ make_holders(const td_memory_moment *moment, const char *when) {
     add_holder(table, &moment->holders[i]);
   td_table_set_summary(
       table, moment->seq == UINT64_MAX
-                 ? g_strdup(_("No memory is known to be held."))
+                 ? g_strdup(_("The tape shows no memory that is held."))
                  : g_strdup_printf(_("%s: %s, at %s. The ten largest:"), when, bytes, time));
   return table;
 }
@@ -134,17 +134,17 @@ note_unknown(TdTable *table, const td_memory *memory) {
   g_ptr_array_add(names, NULL);
   g_autofree char *list = g_strjoinv(", ", (char **)names->pdata);
   td_table_add_note(
-      table, g_strdup_printf(_("– %s: this tape does not tell of them, so sums lack them."), list));
+      table, g_strdup_printf(_("– %s: this tape does not have them, so sums lack them."), list));
   return n_known;
 }
 
 static void
 add_reasons(TdTable *table, const td_memory *memory) {
   if (note_unknown(table, memory) == 0) return;
-  td_table_add_note(table, g_strdup(memory->is_inferred
-                                        ? _("Sizes were observed. When nodes let go of saved "
-                                            "tensors follows from their ends.")
-                                        : _("Sizes were observed, and when they were let go.")));
+  td_table_add_note(table,
+                    g_strdup(memory->is_inferred ? _("Sizes were observed. Releases of saved "
+                                                     "tensors follow from the ends of their nodes.")
+                                                 : _("Sizes and releases were observed.")));
 }
 
 TdTable *

@@ -19,7 +19,7 @@ static const char *
 range_text(TdAnalysis analysis) {
   switch (analysis) {
   case TD_ANALYSIS_memory:
-    return _("What was held when the range of time began counts too.");
+    return _("Memory that was held when the range of time began counts too.");
   case TD_ANALYSIS_contention:
     return _("Time is cut at both ends of the range. A wait counts if it has a part in it.");
   default:
@@ -37,5 +37,6 @@ td_table_note_known(TdTable *table, td_knowledge known) {
   if (known == TD_knowledge_observed)
     td_table_add_note(table, g_strdup(_("Times were observed.")));
   else if (known == TD_knowledge_reconstructed)
-    td_table_add_note(table, g_strdup(_("Times follow from other events: nobody observed them.")));
+    td_table_add_note(
+        table, g_strdup(_("Times follow from other events. The recording did not observe them.")));
 }

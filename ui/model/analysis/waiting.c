@@ -129,12 +129,11 @@ static void
 tell(TdTable *table, guint n, td_knowledge known) {
   g_autofree char *count = td_format_count(n);
   td_table_set_summary(
-      table,
-      n ? g_strdup_printf(
-              ngettext("%s node has a part of its gradients, and waits for the others.",
-                       "%s nodes have a part of their gradients, and wait for the others.", n),
-              count)
-        : g_strdup(_("No node waits for the rest of its gradients at this moment.")));
+      table, n ? g_strdup_printf(
+                     ngettext("%s node has some of its gradients, and waits for the others.",
+                              "%s nodes have some of their gradients, and wait for the others.", n),
+                     count)
+               : g_strdup(_("No node waits for the rest of its gradients at this moment.")));
   if (known == TD_knowledge_absent)
     td_table_add_note(table,
                       g_strdup(_("– The arrival of gradients was not observed on this tape.")));

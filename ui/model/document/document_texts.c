@@ -55,8 +55,8 @@ static const char *
 calm_text(TdDocument *self) {
   const char *search = td_catalog_setting_find(td_document_get_whole(self), "anomaly");
   if (td_document_get_info(self)->known[TD_EVENT_error] == TD_knowledge_absent)
-    return _("Whether there was an error is not known. Whether there was a NaN or Inf is not known "
-             "either: nobody looked for them.");
+    return _("The tape does not show whether there was an error. It does not show NaN and Inf "
+             "either: the recording did not look for them.");
   if (strcmp(search, "nonfinite") == 0)
     return _("There is no error, and no gradient or sum was NaN or Inf.");
   if (strcmp(search, "nan") == 0)
@@ -65,8 +65,8 @@ calm_text(TdDocument *self) {
   if (!*search && td_document_get_info(self)->known[TD_EVENT_anomaly] != TD_knowledge_absent)
     return _("There is no error, and no NaN or Inf was found. A recording looks for both only "
              "with --anomaly nonfinite.");
-  return _("There is no error. Whether there was a NaN or Inf is not known: nobody looked for "
-           "them. To look, record with --anomaly nonfinite.");
+  return _("There is no error. The recording did not look for NaN and Inf. To look for them, "
+           "record with --anomaly nonfinite.");
 }
 
 char *
@@ -74,7 +74,7 @@ td_document_dup_calm_text(TdDocument *self) {
   const td_tape_info *info = td_document_get_info(self);
   const char *found = calm_text(self);
   if (!info->damage && !info->n_dropped) return g_strdup(found);
-  return g_strconcat(found, "\n\n", _("What the tape lacks may have some."), NULL);
+  return g_strconcat(found, "\n\n", _("Events that the tape lacks may show some."), NULL);
 }
 
 char *
@@ -202,7 +202,7 @@ td_document_find_running(TdDocument *self) {
 static char *
 tell_of_earlier_part(TdDocument *self, uint64_t seq) {
   g_autofree char *pop = describe_event(self, seq, td_why_describe);
-  return g_strdup_printf(_("%s. The part before tells why."), pop);
+  return g_strdup_printf(_("%s. The part before this one shows why."), pop);
 }
 
 /* The playhead may be far beyond the pop by now, so the text begins with its event. */
