@@ -104,7 +104,7 @@ static int
 conclude(const attach_options *options, const char *pid, const GPtrArray *processes) {
   const td_attach_process *first = processes->pdata[0];
   if (processes->len == 1 && !first->threads)
-    return td_command_fail(pid, "nobody records that process, and gdb cannot look into it: %s",
+    return td_command_fail(pid, "that process is not recorded, and gdb cannot look into it: %s",
                            first->silence);
   print_all(options, processes);
   return TD_EXIT_OK;
@@ -145,7 +145,7 @@ td_command_attach(int argc, char **argv) {
   const GOptionEntry entries[] = {
       {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON document", NULL},
       {"let-go", 0, 0, G_OPTION_ARG_NONE, &options.let_go,
-       "Let a program run on that stands still in a live session", NULL},
+       "Let a program run on if it stands still in a live session", NULL},
       {0}};
   int status;
   guint64 number;
@@ -153,7 +153,7 @@ td_command_attach(int argc, char **argv) {
   if (options.json && options.let_go)
     return td_command_bad_usage("attach", "--json and --let-go do not go together");
   if (argc == 1 && (options.json || options.let_go))
-    return td_command_bad_usage("attach", "of which process? Give its number");
+    return td_command_bad_usage("attach", "give the number of a process");
   if (argc == 1) return print_programs();
   if (!g_ascii_string_to_unsigned(argv[1], 10, 1, G_MAXINT32, &number, NULL))
     return td_command_bad_usage("attach", "'%s' is not the number of a process", argv[1]);

@@ -37,7 +37,8 @@ print_threads(const td_attach_process *process, const char *title) {
 static void
 print_stop(const td_attach_process *process) {
   if (process->program->n_stopped)
-    printf("It stands still in a live session. `tapedeck attach %u --let-go` lets it run on.\n",
+    printf("The program stands still in a live session. `tapedeck attach %u --let-go` lets it run "
+           "on.\n",
            process->pid);
 }
 
@@ -53,11 +54,13 @@ print_recorded(const td_attach_process *process) {
 static void
 print_looked_at(const td_attach_process *process) {
   if (!process->threads) {
-    printf("Nobody records it, and gdb cannot look into it: %s.\n", process->silence);
+    printf("Tapedeck does not record the process, and gdb cannot look into it: %s.\n",
+           process->silence);
     return;
   }
   print_verdict(process);
-  printf("Nobody records it. It stood still for %.1f s while gdb looked, and runs on.\n",
+  printf("Tapedeck does not record the process. It stood still for %.1f s while gdb looked into "
+         "it, and runs on.\n",
          process->looked_s);
   print_threads(process, "Its threads, the innermost line first");
 }
@@ -68,7 +71,7 @@ print_process(const td_attach_process *process) {
   if (!process->program)
     print_looked_at(process);
   else if (!process->program->tape)
-    puts("Nothing is on its tape: no backward pass has begun.");
+    puts("Its tape is empty: no backward pass has begun.");
   else
     print_recorded(process);
 }

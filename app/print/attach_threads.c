@@ -57,5 +57,5 @@ td_attach_print(const td_attach_threads *threads) {
   if (n_idle)
     printf("  %u more thread%s wait%s for work in pools\n", n_idle, n_idle == 1 ? "" : "s",
            n_idle == 1 ? "s" : "");
-  if (threads->problem) printf("  Lines in Python: unknown: %s.\n", threads->problem);
+  if (threads->problem) printf("  The lines in Python are unknown: %s.\n", threads->problem);
 }

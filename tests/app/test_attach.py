@@ -309,8 +309,8 @@ for i in range(400):
         self.assertEqual((done.returncode, done.stdout), (0, 'no program of yours is being recorded\n'))
         for words, *arguments in (('has not loaded PyTorch', os.getpid()), ('no such process', 99999999), ("'x' is not the number", 'x'),
                                   ('is not the number', '0'), ('is not the number', '9' * 30), ('is not the number', ''),
-                                  ('Unknown option -1', '-1'), ('one argument too many', '1', '2'), ('of which process?', '--json'),
-                                  ('of which process?', '--let-go'), ('do not go together', '--json', '--let-go', '1')):
+                                  ('Unknown option -1', '-1'), ('one argument too many', '1', '2'), ('give the number of a process', '--json'),
+                                  ('give the number of a process', '--let-go'), ('do not go together', '--json', '--let-go', '1')):
             done = self.ask('attach', *arguments)
             self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, '', 1), done.stderr)
             self.assertIn(words, done.stderr)

@@ -221,18 +221,18 @@ sys.exit(max(rank.wait() for rank in ranks))
 """ % SLEEP.replace("print('went on')", ''))
         self.addCleanup((self.folder / 'go').touch)
         self.stand_in('exit 1')
-        pattern = '(Process \\d+: .* rank.py\nNobody records it, and gdb cannot look into it: gdb could not look into it[.]\n\n?){2}$'
+        pattern = '(Process \\d+: .* rank.py\nTapedeck does not record the process, and gdb cannot look into it: gdb gave no reason[.]\n\n?){2}$'
         self.assertRegex(self.look(child.pid), '^' + pattern)
 
     def test_obstacles(self):
         child = self.begin(SLEEP)
         path = os.environ['PATH']
         self.environment['PATH'] = str(self.folder)
-        self.refused(child.pid, 'gdb, and it is not here: install the package gdb')
+        self.refused(child.pid, 'gdb, which is not installed: install the package gdb')
         for words, text in (('this gdb has no Python in it', 'echo "Python scripting is not supported in this copy of GDB."'),
                             ('gdb says: ptrace: Operation not permitted.', 'echo "ptrace: Operation not permitted."'),
-                            ('gdb could not look into it', 'echo "@tapedeck thread lwp=x frame=%"; exit 3'),
-                            ('gdb could not look into it', 'head -c 1000000 /dev/urandom')):
+                            ('gdb gave no reason', 'echo "@tapedeck thread lwp=x frame=%"; exit 3'),
+                            ('gdb gave no reason', 'head -c 1000000 /dev/urandom')):
             self.stand_in(text)
             self.refused(child.pid, words)
         self.environment['PATH'] = path
@@ -253,14 +253,14 @@ sys.exit(max(rank.wait() for rank in ranks))
         self.refused(child.pid, f'it is stopped, as by Ctrl+Z: `kill -CONT {child.pid}` lets it run on')
         os.kill(child.pid, signal.SIGCONT)
         self.stand_in(f'kill -STOP {child.pid}; exit 1')
-        self.refused(child.pid, 'gdb could not look into it')
+        self.refused(child.pid, 'gdb gave no reason')
         self.wait(lambda: self.status(child.pid, 'State') != 'T', 5)
         self.goes_on(child)
 
     def test_it_ends_meanwhile(self):
         child = self.begin(SLEEP)
         self.stand_in(f'kill -9 {child.pid}; while grep -q python /proc/{child.pid}/cmdline; do sleep .1; done; exit 1')
-        self.refused(child.pid, 'the process has ended meanwhile')
+        self.refused(child.pid, 'the process has ended')
 
     def test_interrupted(self):
         """Ctrl+C while gdb looks: it lets go."""

@@ -249,7 +249,7 @@ class Live(unittest.TestCase):
                 ask = [TAPEDECK, "attach", str(session.target)]
                 said = subprocess.run(ask, capture_output=True, text=True).stdout
                 self.assertRegex(said, "  main.*\\n(?:    .*\\n)*    .*script.py:5 <module>\\n")
-                self.assertIn(f"It stands still in a live session. `tapedeck attach {session.target} --let-go` lets it run on.\n", said)
+                self.assertIn(f"The program stands still in a live session. `tapedeck attach {session.target} --let-go` lets it run on.\n", said)
                 said = subprocess.run([*ask, "--let-go"], capture_output=True, text=True)
                 self.assertEqual((said.returncode, said.stderr), (0, ""))
                 self.assertEqual(said.stdout, f"Process {session.target} stood still, and runs on. It is still recorded.\n")

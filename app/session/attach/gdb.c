@@ -210,14 +210,14 @@ explain(const look *self, pid_t pid) {
   static const char *const reasons[] = {"ptrace: ", "warning: process"};
   if (self->is_late) return g_strdup_printf("gdb did not end within %d s", LIMIT_S);
   g_autofree char *command = td_process_dup_command(pid);
-  if (!command) return g_strdup("the process has ended meanwhile");
+  if (!command) return g_strdup("the process has ended");
   if (strstr(self->said->str, "Python scripting is not supported"))
     return g_strdup("this gdb has no Python in it; Debian's package gdb has");
   g_auto(GStrv) lines = g_strsplit(self->said->str, "\n", -1);
   for (guint row = 0; row < G_N_ELEMENTS(reasons); row++)
     for (guint i = 0; lines[i]; i++)
       if (strstr(lines[i], reasons[row])) return g_strdup_printf("gdb says: %s", lines[i]);
-  return g_strdup("gdb could not look into it");
+  return g_strdup("gdb gave no reason");
 }
 
 static bool
@@ -236,7 +236,7 @@ td_gdb_look(pid_t pid, void (*hear)(const td_line *line, void *data), void *data
   look self = {.hear = hear, .data = data};
   g_autofree char *gdb = g_find_program_in_path("gdb");
   *problem = gdb ? td_obstacle_find(pid)
-                 : g_strdup("that takes gdb, and it is not here: install the package gdb");
+                 : g_strdup("this needs gdb, which is not installed: install the package gdb");
   if (*problem) return false;
   self.text = g_string_new(NULL);
   self.said = g_string_new(NULL);

@@ -54,7 +54,7 @@ static void
 take_answer(td_attach_process *self, const td_line *reply) {
   const char *text = td_line_find(reply, "text"), *problem = td_line_find(reply, "problem");
   if (!text) {
-    self->silence = g_utf8_make_valid(problem ? problem : "the program does not say", -1);
+    self->silence = g_utf8_make_valid(problem ? problem : "the program gives no reason", -1);
     return;
   }
   g_autofree char *valid = g_utf8_make_valid(text, -1);
