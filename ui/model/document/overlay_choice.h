@@ -31,6 +31,6 @@ gboolean td_overlay_choice_is_busy(TdOverlayChoice *self);
 const td_overlay *td_overlay_choice_get(TdOverlayChoice *self);
 const char *td_overlay_choice_get_note(TdOverlayChoice *self);
 
-/* td_overlay_choice_dup_sentence returns what the overlay has of a node: "Time: 3 ms.", or NULL. The
- * caller frees. */
+/* td_overlay_choice_dup_sentence returns what the overlay has of a node: "Time: 3 ms.", or NULL.
+ * The caller frees. */
 char *td_overlay_choice_dup_sentence(TdOverlayChoice *self, uint32_t node);
