@@ -294,7 +294,8 @@ static _Thread_local bool is_recorded;
 static bool
 is_engine_thread(void) {
   void *task = python->PyDict_GetItemString(names, "engine_task");
-  void *id = task ? python->PyObject_CallFunctionObjArgs(task, NULL) : NULL;
+  bool is_there = task && task != python->_Py_NoneStruct;
+  void *id = is_there ? python->PyObject_CallFunctionObjArgs(task, NULL) : NULL;
   bool is_in_pass = id && number(id) >= 0;
   if (id) python->Py_DecRef(id);
   python->PyErr_Clear();

@@ -36,7 +36,7 @@ lock = threading.RLock()  # guards `hooked`; the collector may run a finalizer t
 late = {}  # by thread: what a handler raised during the pass
 no_overrides = torch._C.DisableTorchFunction
 hooked = {}  # a node's number: how many passes want its hooks, and the hooks' handles
-engine_task = getattr(torch._C, "_current_graph_task_id", lambda: UNKNOWN)
+engine_task = getattr(torch._C, "_current_graph_task_id", None)  # never a function of Python: hooks.c calls it too
 
 
 class Mark:
@@ -287,7 +287,7 @@ def before_node(mark, leaf, gradients):
             if gradient is not None:
                 tell_shape(mark, input_nr, gradient)
     memories = () if mark.edges is None else memories_of(gradients, leaf)
-    tell_begin(mark.number, engine_task(), mark.name, leaf is not None, *memories)
+    tell_begin(mark.number, engine_task() if engine_task else UNKNOWN, mark.name, leaf is not None, *memories)
 
 
 @hook_that_never_raises
@@ -356,6 +356,11 @@ def output_of(wanted, leaves):
     return node and (node, wanted.output_nr)
 
 
+def may_look():
+    """Whether modes can be switched off, or there is none."""
+    return hasattr(torch._C, "DisableTorchFunctionSubclass") or not getattr(torch._C, "_len_torch_function_stack", int)()
+
+
 def is_compiled():
     """Whether compiled autograd is on. It compiles the hooks of a graph too, and cannot compile ours."""
     module = sys.modules.get("torch._dynamo.compiled_autograd")
@@ -385,6 +390,9 @@ class Pass:
 
     def begin(self, tensors, gradients, inputs, flags):
         if not self.recording:
+            return
+        if not may_look():
+            complain_once("before PyTorch 2.0 a TorchFunctionMode hears of what hooks read, so passes under one are not recorded")
             return
         if is_compiled():
             complain_once("compiled autograd runs no hooks, so its passes are not recorded")

@@ -249,7 +249,7 @@ except tapedeck.RecordError as problem:
     print(problem)
 train(1)
 """)
-            self.assertIn(words or 'moved or removed it', done.stdout + done.stderr)
+            self.assertIn(words or 'it was moved or removed', done.stdout + done.stderr)
             self.run_in('rm', '-rf', 'folder', 'moved')
             for left in self.folder.glob('tapedeck-*'):
                 self.run_in('rm', '-r', left)  # of the recorder that was killed

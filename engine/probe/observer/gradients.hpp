@@ -59,7 +59,7 @@ has_ordinary_keys(const at::TensorImpl *impl) {
   static const c10::DispatchKeySet ordinary =
       c10::DispatchKeySet({DispatchKey::CPU, DispatchKey::AutogradCPU, DispatchKey::AutocastCPU,
                            DispatchKey::ADInplaceOrView, DispatchKey::Conjugate});
-  return (impl->key_set() - ordinary).empty();
+  return ordinary.has_all(impl->key_set());
 }
 
 /* Why a tensor's memory cannot be read as it lies there; NULL: it can. Only what is known to be

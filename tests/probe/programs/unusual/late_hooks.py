@@ -31,7 +31,7 @@ class Late(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, gradient):
-        ctx.register_hook(lambda outputs, inputs: (outputs[0] * 3,))
+        ctx.register_hook(lambda outputs, inputs: None)
         return gradient * 2
 
 
