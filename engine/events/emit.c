@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define READY_BYTES ((size_t)64 << 10)
+
 /* A record's size has 16 bits: a longer string is cut. */
 #define STRING_BYTES_MAX 60000
 
@@ -101,23 +103,38 @@ thread_take_place_locked(uint32_t number) {
   own_name = thread->name;
 }
 
+/* The first thread's ring is ready as a whole. Later threads may be many and short: a page of
+ * theirs costs a fault when they get there, some 5 ns an event, once. */
+static td_ring *
+ring_new(void) {
+  pthread_mutex_lock(&registry.mutex);
+  size_t n_bytes = registry.ring_bytes;
+  pthread_mutex_unlock(&registry.mutex);
+  return td_ring_new(n_bytes,
+                     atomic_load(&registry.rings) ? TD_MIN(n_bytes, READY_BYTES) : n_bytes);
+}
+
+static void
+ring_add_locked(td_ring *ring) {
+  uint32_t met = thread_of_locked(gettid());
+  ring->thread = met == TD_NONE ? thread_add_locked(gettid()) : met;
+  thread_take_place_locked(ring->thread);
+  ring->next = atomic_load(&registry.rings);
+  while (!atomic_compare_exchange_weak(&registry.rings, &ring->next, ring)) {
+  }
+}
+
 static td_ring *
 ring_make_for_thread(void) {
   pthread_once(&registry.once, make_key_cb);
-  pthread_mutex_lock(&registry.mutex);
-  uint32_t met = thread_of_locked(gettid());
-  td_ring *ring = td_ring_new(registry.ring_bytes, met == TD_NONE ? registry.n_threads : met);
-  if (ring) {
-    thread_take_place_locked(met == TD_NONE ? thread_add_locked(gettid()) : met);
-    ring->next = atomic_load(&registry.rings);
-    while (!atomic_compare_exchange_weak(&registry.rings, &ring->next, ring)) {
-    }
-  }
-  pthread_mutex_unlock(&registry.mutex);
+  td_ring *ring = ring_new();
   if (!ring) {
     atomic_fetch_add_explicit(&registry.n_lost_threads, 1, memory_order_relaxed);
     return NULL;
   }
+  pthread_mutex_lock(&registry.mutex);
+  ring_add_locked(ring);
+  pthread_mutex_unlock(&registry.mutex);
   ring->last_time = td_clock_now();
   td_emit_ring = ring;
   pthread_setspecific(registry.key, ring);

@@ -7,13 +7,13 @@
 /* Maps n_bytes of shared memory at two neighbouring places. Growing a mapping from size 0
  * duplicates it (mremap(2)), which needs no file and so does not fall under the limits on files. */
 static unsigned char *
-map_twice(size_t n_bytes) {
+map_twice(size_t n_bytes, size_t n_ready) {
   unsigned char *bytes = mmap(NULL, 2 * n_bytes, PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (bytes == MAP_FAILED) return NULL;
   if (mremap(bytes, 0, n_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, bytes + n_bytes) != MAP_FAILED) {
-    memset(bytes, 0, n_bytes); /* faulted in now and not while recording */
-    memset(bytes + n_bytes, 0, n_bytes);
+    memset(bytes, 0, n_ready); /* faulted in now and not while recording */
+    memset(bytes + n_bytes, 0, n_ready);
     return bytes;
   }
   munmap(bytes, 2 * n_bytes);
@@ -21,8 +21,8 @@ map_twice(size_t n_bytes) {
 }
 
 td_ring *
-td_ring_new(size_t n_bytes, uint32_t thread) {
-  unsigned char *bytes = map_twice(n_bytes);
+td_ring_new(size_t n_bytes, size_t n_ready) {
+  unsigned char *bytes = map_twice(n_bytes, n_ready);
   if (!bytes) return NULL;
   /* Not from malloc: the recorder frees rings, and it must not wait for malloc's locks. */
   td_ring *ring =
@@ -33,7 +33,6 @@ td_ring_new(size_t n_bytes, uint32_t thread) {
   }
   ring->bytes = bytes;
   ring->mask = n_bytes - 1;
-  ring->thread = thread;
   ring->limit = n_bytes;
   sem_init(&ring->space, 0, 0);
   return ring;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Ring: one thread's events on their way to the recorder. One producer (the thread), one consumer
- * (the recorder). The buffer is mapped twice in a row, so that no record ever wraps. Faulted in
- * beforehand.
+ * (the recorder). The buffer is mapped twice in a row, so that no record ever wraps.
  *
  * Atomics: the producer stores `published` with release, and the consumer loads it with acquire. So
  * the consumer finds the bytes of every record that it may read. `consumed` works the other way
@@ -55,9 +54,10 @@ struct td_ring {
 #undef _Alignas
 #else
 
-/* td_ring_new maps a ring of n_bytes, a power of two and a multiple of the page. NULL without
- * memory. */
-td_ring *td_ring_new(size_t n_bytes, uint32_t thread);
+/* td_ring_new maps a ring of n_bytes, a power of two and a multiple of the page, of a thread that
+ * the caller sets. Its first n_ready bytes are faulted in, and the others as the thread gets there.
+ * NULL without memory. */
+td_ring *td_ring_new(size_t n_bytes, size_t n_ready);
 void td_ring_free(td_ring *ring);
 
 /* td_ring_peek points at the readable bytes and returns how many. Consumer. The pointer is valid
