@@ -154,9 +154,10 @@ class Run(ScriptCase):
     def test_spawned_process_has_the_same_engine(self):
         """It begins with the script's path, not with its modules."""
         done = self.run_script("""
-            import multiprocessing
+            import multiprocessing, tapedeck
             def child(queue):
                 import torch
+                tapedeck.mark('in the child')
                 queue.put(torch.__version__)
             if __name__ == '__main__':
                 spawn = multiprocessing.get_context('spawn')

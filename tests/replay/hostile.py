@@ -38,7 +38,7 @@ COMMANDS = {"info": ["info", "TAPE"], "info --json": ["info", "TAPE", "--json"],
             "export html": ["export", "TAPE", "--to", "html", "-o", "/dev/null", "--force"]}
 # These commands may say that a tape has nothing for them.
 REFUSALS = {"quiz": b"no question was found on the tape", "order": b"did not observe what entered|far more edges", "export html": b"the tape has no backward pass",
-            "whatif": b"did not observe what entered|no backward pass of this tape ended well", "idle": b"nobody saw what entered",
+            "whatif": b"did not observe what entered|no backward pass of this tape ended well", "idle": b"did not observe what entered",
             "critical": b"did not observe what entered|no backward pass of this tape ended well"}
 COMMANDS |= {f"render {view}": ["render", "TAPE", "--view", view, "--at", "end", "-o", "OUT.png"]
              for view in ("graph", "timeline", "queues", "overview")}

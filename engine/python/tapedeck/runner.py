@@ -150,11 +150,12 @@ def start(arguments):
 
 
 def main(arguments):
-    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    importlib.import_module('tapedeck')  # the script may want it too, and this folder does not stay in its path
+    own_folder = sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    importlib.import_module('tapedeck')  # the script may want it too, whatever else has that name
     recording = start(arguments[:N_OWN])
     sys.argv = arguments[N_OWN:]
     sys.path.insert(0, os.path.dirname(os.path.realpath(sys.argv[0])))
+    sys.path.append(own_folder)  # processes that the script spawns want it too
     run_script(sys.argv[0], recording)
 
 

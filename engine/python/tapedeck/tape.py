@@ -28,7 +28,8 @@ def program():
 def call(command, path, *options):
     """What a command prints. Status 1 only says that the tape shows something bad."""
     words = [program(), command, path, *map(str, options)]
-    environment = {**os.environ, 'TAPEDECK_PYTHON': sys.executable}  # the one that has pyarrow, if any has
+    python = {'TAPEDECK_PYTHON': sys.executable} if sys.executable else {}  # the one that has pyarrow, if any has
+    environment = {**os.environ, **python}
     done = subprocess.run(words, capture_output=True, text=True, encoding='utf-8', errors='replace', check=False, env=environment)
     if done.returncode not in (0, 1):
         raise TapeError(done.stderr.strip() or f'tapedeck {command} ended with status {done.returncode}')

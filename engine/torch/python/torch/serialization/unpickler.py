@@ -164,6 +164,8 @@ class Unpickler(pickle._Unpickler):
         state = self.stack.pop()
         if not isinstance(state, dict) or not self._is_built(self.stack[-1]):
             raise pickle.UnpicklingError(_REFUSED.format('state', type(self.stack[-1]).__name__))
+        if not isinstance(self.stack[-1], collections.OrderedDict) and '_named' not in state:
+            raise pickle.UnpicklingError('PyTorch has saved this module as a whole; save its state_dict() instead')
         self.stack[-1].__dict__.update(state)
 
     def _is_built(self, object):
