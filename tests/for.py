@@ -19,7 +19,7 @@ DEFINED_PY = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
 QUOTED = re.compile(r'"((?:[^"\\\n]|\\.){3,60})"|' + r"'((?:[^'\\\n]|\\.){3,60})'")
 TEMPLATE = re.compile(r">([^<>\n]{4,60})<")
 UNIT = re.compile(r"\{'unit': '([\w/]+)'")
-SCRIPT = re.compile(r"\{'script': '([\w/.]+)'(.*)\}")
+SCRIPT = re.compile(r"\{'script': '([\w/.]+)'([^}]*)\}")
 NAME = re.compile(r"'name': '(\w+)'")
 MOST_STEPS, MOST_TESTS, WORTH = 4, 10, 0.2
 

@@ -40,7 +40,7 @@ td_command_record(int argc, char **argv) {
       {"stats", 0, 0, G_OPTION_ARG_STRING, &options.stats,
        "What to measure of every gradient: off, finite (counts of NaN and Inf), full", "WHAT"},
       {"stacks", 0, 0, G_OPTION_ARG_NONE, &options.stacks,
-       "Remember which line and module of the forward pass made each node", NULL},
+       "Remember which line of the forward pass made each node", NULL},
       {"level", 0, 0, G_OPTION_ARG_STRING, &options.level,
        "1, inside the engine (the default, if possible); 2, PyTorch's public hooks", "LEVEL"},
       {"inside", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &options.inside, NULL, NULL},

@@ -330,7 +330,7 @@ test_stacks(void) {
       {"torch/train.py:4 <module>\ntorch/nn/modules/module.py:9 _call_impl", "torch/train.py",
        "<module>", 4, 2},
       {"/home/me/tapedeck/train.py:4 <module>\n"
-       "/src/tapedeck/build/engine/python/tapedeck/nn/linear.py:9 forward",
+       "/src/tapedeck/build/engine/torch/python/torch/nn/linear.py:9 forward",
        "/home/me/tapedeck/train.py", "<module>", 4, 2},
       {"/home/me/torch/train.py:4 <module>\n"
        "/src/tapedeck/build/engine/torch/python/torch/products.py:9 mv",

@@ -162,7 +162,7 @@ arguments_of(const TdProgram *program, const char *tape, char **words) {
   GPtrArray *arguments = g_ptr_array_new_with_free_func(g_free);
   g_ptr_array_add(arguments, g_strdup(td_path_program()));
   g_ptr_array_add(arguments, g_strdup("record"));
-  g_ptr_array_add(arguments, g_strdup("--stacks")); /* lines, and modules to fold by */
+  g_ptr_array_add(arguments, g_strdup("--stacks")); /* lines */
   if (program->finds_nan) g_ptr_array_add(arguments, g_strdup("--anomaly=nonfinite"));
   if (program->is_live) g_ptr_array_add(arguments, g_strdup("--live"));
   g_ptr_array_add(arguments, g_strconcat("--output=", tape, NULL));

@@ -75,8 +75,7 @@ td_window_open_all(TdWindow *window) {
 void
 td_window_fold_all(TdWindow *window) {
   if (!td_fold_choice_close_all(folds(window)))
-    td_window_say(window,
-                  _("The tape names no modules in this pass. Record with --stacks to have them."));
+    td_window_say(window, _("The tape names no modules in this pass."));
 }
 
 void
