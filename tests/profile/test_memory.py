@@ -315,7 +315,7 @@ class Memory(unittest.TestCase):
         self.assertIsNone(told["peak"]["saved"])
         self.assertGreater(told["peak"]["buffers"], 0)
         text = run(TAPEDECK, "report", self.tape, "--memory")
-        self.assertIn("–  saved tensors: this tape does not tell", text)
+        self.assertIn("–  saved tensors: this tape has no events of saved tensors", text)
 
     def test_words(self):
         self.record(FORWARD)

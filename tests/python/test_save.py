@@ -47,6 +47,18 @@ class Save(unittest.TestCase):
                     self.assertEqual(contents, seen[writer][file])
         self.assertGreater(len(seen['own']), 7 * len(engines))
 
+    def test_whole_modules_of_pytorch_are_refused(self):
+        scripts = {'write.py': 'import sys, torch; torch.save(torch.nn.Linear(2, 3), sys.argv[1])',
+                   'read.py': 'import sys, torch; torch.load(sys.argv[1], weights_only=False)'}
+        for name, text in scripts.items():
+            with open(os.path.join(self.folder, name), 'w') as file:
+                file.write(text)
+        for version, python in torches.installed().items():
+            self.run_script([python], os.path.join(self.folder, 'write.py'), f'{version}.pt')
+            done = subprocess.run([*self.own(4), '--force', os.path.join(self.folder, 'read.py'), f'{version}.pt'], cwd=self.folder,
+                                  env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
+            self.assertIn('UnpicklingError', done.stderr, version)
+
     def test_hostile_files(self):
         self.assertEqual(self.run_script(self.own(3), 'hostile_saves.py', self.folder), 'fine\n')
 
