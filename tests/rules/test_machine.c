@@ -15,6 +15,7 @@
 #include "tests/fixtures/call_nodes.h"
 
 #include <glib.h>
+#include <pthread.h>
 
 #define MAX_TASKS 192
 #define MAX_PASSES 96
@@ -44,7 +45,7 @@ typedef struct program {
   td_queue_order order;
   bool is_timed;
   uint32_t n_deep;                    /* passes inside one another, beside others */
-  GMutex lock;                        /* guards what follows */
+  pthread_mutex_t lock;               /* guards what follows */
   GArray *popped[N_TEAMS];            /* tasks as the engine pops them */
   uint32_t n_begun[N_TEAMS], n_turns; /* n_turns: that are over */
   td_ready_queue *queues[N_TEAMS];    /* (borrowed) */
@@ -214,10 +215,10 @@ static void
 wait_for_turn(program *self, uint32_t task) {
   bool is_over = !self->is_timed;
   for (int i = 0; i < PATIENCE && !is_over; i++) {
-    g_mutex_lock(&self->lock);
+    pthread_mutex_lock(&self->lock);
     is_over = is_turn(self, task);
     self->n_turns += is_over;
-    g_mutex_unlock(&self->lock);
+    pthread_mutex_unlock(&self->lock);
     if (!is_over) g_usleep(i < 100 ? 20 : 1000);
   }
   g_assert_true(is_over); /* else a thread is not where the machine has it */
@@ -225,10 +226,10 @@ wait_for_turn(program *self, uint32_t task) {
 
 static void
 note_begun(program *self, uint32_t task) {
-  g_mutex_lock(&self->lock);
+  pthread_mutex_lock(&self->lock);
   self->n_begun[own_team()]++;
   if (task != TD_NONE) g_array_append_val(self->popped[own_team()], task);
-  g_mutex_unlock(&self->lock);
+  pthread_mutex_unlock(&self->lock);
 }
 
 typedef struct part {
@@ -287,6 +288,7 @@ typedef struct wish {
 static void
 compare(uint32_t seed, wish wish) {
   g_autofree program *self = g_new0(program, 1);
+  pthread_mutex_init(&self->lock, NULL);
   g_autoptr(GRand) random = g_rand_new_with_seed(seed);
   self->is_timed = wish.n_teams > 1;
   self->order = wish.order;
