@@ -35,8 +35,14 @@ NO_NUMBER, LEAF_NUMBER = 2**64 - 2, 2**64 - 1  # sequence numbers: unknown, and 
 lock = threading.RLock()  # guards `hooked`; the collector may run a finalizer that calls backward
 late = {}  # by thread: what a handler raised during the pass
 no_overrides = torch._C.DisableTorchFunction
+Base = torch._C._TensorBase
 hooked = {}  # a node's number: how many passes want its hooks, and the hooks' handles
 engine_task = getattr(torch._C, "_current_graph_task_id", None)  # never a function of Python: hooks.c calls it too
+
+
+def read(tensor, name):
+    """An attribute of a tensor as PyTorch has it: a subclass may have one of its own."""
+    return getattr(Base, name).__get__(tensor) if isinstance(tensor, torch.Tensor) else getattr(tensor, name)
 
 
 class Mark:
@@ -156,7 +162,7 @@ def make_reader():
 # The graph
 
 def device_of(like):
-    device = like.device
+    device = read(like, "device")
     return CPU if device.type in ("cpu", "meta") else device.index or 0
 
 
@@ -166,14 +172,15 @@ def inputs_of(node):
 
 def tell_shape(mark, input_nr, like):
     try:
-        sizes = like.shape
+        sizes = read(like, "shape")
     except RuntimeError:  # a nested tensor has none
         return
-    n_bytes = like.dtype.itemsize if hasattr(like.dtype, "itemsize") else like.element_size()
+    dtype = read(like, "dtype")
+    n_bytes = dtype.itemsize if hasattr(dtype, "itemsize") else Base.element_size(like)
     for size in sizes:
         n_bytes *= int(size)
     shape = "[" + ", ".join(str(size) for size in sizes) + "]"
-    tell_input(mark.number, input_nr, shape, str(like.dtype).replace("torch.", ""), device_of(like), n_bytes)
+    tell_input(mark.number, input_nr, shape, str(dtype).replace("torch.", ""), device_of(like), n_bytes)
 
 
 def gather(roots):
@@ -269,7 +276,7 @@ def memories_of(gradients, leaf):
     found = []
     for gradient in gradients if isinstance(gradients, tuple) else (gradients,):
         found += memory_of(gradient)
-    return found if leaf is None else [*found, *memory_of(leaf.grad)]
+    return found if leaf is None else [*found, *memory_of(read(leaf, "grad"))]
 
 
 # A node's hooks
@@ -303,7 +310,7 @@ def after_node(mark, leaf, gradients, _):
 def size_of(gradient):
     if gradient is None:
         return -1, CPU
-    return gradient.numel() * gradient.element_size(), device_of(gradient)
+    return Base.numel(gradient) * Base.element_size(gradient), device_of(gradient)
 
 
 def hook(node, mark):
@@ -333,8 +340,11 @@ def unhook(number):
 def accumulator_of(leaf):
     """Made as the engine will make it, by a thread of its own: it takes no sequence number of this one's."""
     found = []
-    maker = threading.Thread(target=lambda: found.append(leaf.view_as(leaf).grad_fn.next_functions[0][0]))
-    maker.start()
+    maker = threading.Thread(target=lambda: found.append(Base.view_as(leaf, leaf).grad_fn.next_functions[0][0]))
+    try:
+        maker.start()
+    except RuntimeError as error:  # the process may have no more threads, or ends
+        raise OSError(str(error)) from None
     maker.join()
     return found[0]
 
@@ -343,17 +353,17 @@ def root_of(root):
     """(node, its output) for a tensor or a GradientEdge, or None where the engine will refuse it."""
     if not isinstance(root, torch.Tensor):
         return root[0], root[1]
-    if not root.requires_grad:
+    if not read(root, "requires_grad"):
         return None
-    return (root.grad_fn or accumulator_of(root)), root.output_nr
+    return (read(root, "grad_fn") or accumulator_of(root)), read(root, "output_nr")
 
 
 def output_of(wanted, leaves):
     """(node, its output) for what grad() is asked for, or None where nothing leads there."""
     if not isinstance(wanted, torch.Tensor):
         return wanted[0], wanted[1]
-    node = wanted.grad_fn or leaves.get(id(wanted))
-    return node and (node, wanted.output_nr)
+    node = read(wanted, "grad_fn") or leaves.get(id(wanted))
+    return node and (node, read(wanted, "output_nr"))
 
 
 def may_look():
@@ -401,8 +411,8 @@ class Pass:
         if not roots or None in roots:
             return
         order = gather([node for node, _ in roots] +
-                       [wanted.grad_fn for wanted in inputs
-                        if isinstance(wanted, torch.Tensor) and wanted.grad_fn is not None])
+                       [read(wanted, "grad_fn") for wanted in inputs
+                        if isinstance(wanted, torch.Tensor) and read(wanted, "grad_fn") is not None])
         if hasattr(FunctionCtx, "input_grad_buffers") and any(asks_for_sums(node) for node, _ in order):
             complain_once("input_grad_buffers refuses hooks, so passes with it are not recorded")
             return

@@ -18,6 +18,8 @@ import weakref
 torch = sys.modules["torch"]
 optimizers = sys.modules["torch.optim.optimizer"]
 Optimizer = optimizers.Optimizer
+Base = torch._C._TensorBase  # a subclass may have attributes of its own
+requires_grad, grad, is_leaf = Base.requires_grad, Base.grad, Base.is_leaf
 known = {}  # by id: living optimizers
 
 
@@ -46,15 +48,16 @@ def is_programs(error):
 
 def parameters_of(optimizer):
     groups = vars(optimizer).get("param_groups")
-    return [parameter for group in groups if type(group) is dict for parameter in group.get("params", ())
-            if isinstance(parameter, torch.Tensor)] if type(groups) is list else []
+    lists = [group.get("params") for group in groups if type(group) is dict] if type(groups) is list else []
+    return [parameter for parameters in lists if type(parameters) in (list, tuple) for parameter in parameters
+            if isinstance(parameter, torch.Tensor) and is_leaf.__get__(parameter)]
 
 
 def tell_missing(optimizer, numbers_before, is_last):
     """Returns which parameters no gradient has reached, of those that none had reached before; None: of all."""
     parameters = parameters_of(optimizer)
     numbers_now = [number for number, parameter in enumerate(parameters)
-                   if parameter.requires_grad and parameter.grad is None and (numbers_before is None or number in numbers_before)]
+                   if requires_grad.__get__(parameter) and grad.__get__(parameter) is None and (numbers_before is None or number in numbers_before)]
     for number in numbers_now:
         tell_no_gradient(parameters[number]._cdata, number, is_last)
     return numbers_now
@@ -86,11 +89,15 @@ def look_for_missing(optimizer, self):
 
 def tell_rest():
     """There may be no second step."""
-    for self in list(known.values()):
-        optimizer = self.optimizer()
-        if optimizer is not None and self.missing:
-            with torch._C.DisableTorchFunction():
-                tell_missing(optimizer, self.missing, 1)
+    try:
+        for self in list(known.values()):
+            optimizer = self.optimizer()
+            if optimizer is not None and self.missing:
+                with torch._C.DisableTorchFunction():
+                    tell_missing(optimizer, self.missing, 1)
+    except BaseException as error:
+        if is_programs(error):
+            raise
 
 
 def make_after_step():
