@@ -13,6 +13,8 @@ static struct {
   bool cut;
 } scripts = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
+static _Thread_local bool is_first_thread;
+
 static void
 forked_cb(void) {
   pthread_mutex_init(&scripts.mutex, NULL);
@@ -31,7 +33,8 @@ td_scripts_begin(void) {
   pthread_mutex_lock(&scripts.mutex);
   bool is_first = scripts.state == NOT_YET;
   if (is_first) scripts.state = UNDER_WAY;
-  while (!is_first && scripts.state == UNDER_WAY && !td_python_is_held())
+  if (is_first) is_first_thread = true;
+  while (!is_first_thread && scripts.state == UNDER_WAY && !td_python_is_held())
     pthread_cond_wait(&scripts.changed, &scripts.mutex);
   pthread_mutex_unlock(&scripts.mutex);
   return is_first;

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 
 /* td_scripts_begin returns true to the first thread, which runs the programs and then calls
- * td_scripts_end. Other threads wait for the first, unless they hold the GIL. */
+ * td_scripts_end. Other threads wait for the first, unless they hold the GIL. The first one may
+ * come again meanwhile, from a finalizer that calls backward: it does not wait for itself. */
 bool td_scripts_begin(void);
 void td_scripts_end(void);
 
