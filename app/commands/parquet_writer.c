@@ -11,15 +11,17 @@
 
 #define READY "ready\n"
 
-/* Adds what it prints up to a length, or to the end. */
-static void
-read_words(int fd, size_t n_max, GString *words) {
-  char bytes[256];
-  while (words->len < n_max) {
-    ssize_t n = read(fd, bytes, MIN(sizeof bytes, n_max - words->len));
-    if (n > 0) g_string_append_len(words, bytes, n);
-    if (n == 0 || (n < 0 && errno != EINTR)) return;
+/* Adds what it prints up to a text, or to the end. Returns whether the text came. A Python may
+ * print lines of its own before, as its sitecustomize.py bids. */
+static bool
+read_words(int fd, const char *up_to, GString *words) {
+  char byte;
+  while (!up_to || !g_str_has_suffix(words->str, up_to)) {
+    ssize_t n = read(fd, &byte, 1);
+    if (n > 0) g_string_append_c(words, byte);
+    if (n == 0 || (n < 0 && errno != EINTR)) return false;
   }
+  return true;
 }
 
 static void
@@ -85,7 +87,7 @@ dup_last_line(GString *words) {
 static bool
 wait_for_end(td_parquet_writer *self, GString *words, char **problem) {
   int status = 0;
-  read_words(self->said, SIZE_MAX, words);
+  read_words(self->said, NULL, words);
   close(self->said);
   while (waitpid(self->pid, &status, 0) < 0 && errno == EINTR)
     continue;
@@ -98,8 +100,8 @@ wait_for_end(td_parquet_writer *self, GString *words, char **problem) {
 static bool
 become_ready(td_parquet_writer *self, char **problem) {
   g_autoptr(GString) words = g_string_new(NULL);
-  read_words(self->said, strlen(READY), words);
-  if (strcmp(words->str, READY) == 0) return true;
+  if (read_words(self->said, READY, words)) return true;
+  close_pipes(self);
   wait_for_end(self, words, problem);
   return false;
 }

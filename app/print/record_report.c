@@ -75,6 +75,8 @@ print_nothing(const td_record_outcome *outcome, const td_session_tapes *tapes,
   const char *reason = problem;
   if (outcome->problem)
     reason = outcome->problem;
+  else if (outcome->n_passes > 0 && tapes->n_lost == 0 && tapes->n_empty > 0)
+    reason = "backward passes ran, but the probe could not record any of them";
   else if (outcome->n_passes > 0 && tapes->n_lost == 0)
     reason = "its tape is not where it was written: it was moved or removed";
   else if (tapes->n_lost > 0)

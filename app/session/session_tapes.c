@@ -98,6 +98,7 @@ is_wanted(td_session_tapes *self, td_session_tape *own) {
   bool has_end = self->keeps_ends && info->n_by_kind[TD_EVENT_left_out] > 0;
   bool wanted = has_end || info->n_by_kind[TD_EVENT_graph_task_begin] > 0;
   own->whole = info->complete && !info->damage;
+  if (!wanted && own->whole) self->n_empty++;
   if (!wanted && !own->whole) self->n_lost++;
   td_tape_close(tape);
   if (!wanted) g_unlink(own->path);

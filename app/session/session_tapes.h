@@ -23,6 +23,7 @@ typedef struct td_session_tapes {
   char *joined;     /* (owned) the tape of all processes, if there are several */
   char *problem;    /* (owned) why there is no joined tape, or NULL */
   char *unread;     /* (owned) why a tape cannot be read, or NULL */
+  guint n_empty;    /* processes whose whole tape has no pass */
   guint n_lost;     /* processes that died before their first pass was written */
   GPtrArray *tapes; /* (owned) of td_session_tape, in the order of their processes' hellos */
 } td_session_tapes;

@@ -189,6 +189,17 @@ class Export(unittest.TestCase):
                                 env=dict(os.environ, PYTHONPATH=folder))
             self.refuse_parquet("there is no python3: pip install", env=dict(os.environ, PATH=folder, TAPEDECK_PYTHON=""))
 
+    def test_parquet_by_a_python_that_talks(self):
+        """Its sitecustomize.py prints before the script does."""
+        self.need_arrow()
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "sitecustomize.py"), "w") as file:
+                file.write("print('welcome')")
+            out = os.path.join(self.folder, "talks")
+            done = run("export", self.tape, "--to", "parquet", "-o", out, env=dict(os.environ, PYTHONPATH=folder), timeout=120)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.read_parquet(out), self.read_parquet(self.export("parquet")))
+
     def test_parquet_cannot_be_written(self):
         """The reason is pyarrow's, in one line: here a limit stands for a full disk, and somebody ends the Python."""
         self.need_arrow()

@@ -139,6 +139,19 @@ class Record(RecordCase):
             done = self.record(python, "-c", "import torch; print(torch.ones(2) * 2);" + ending)
             self.assertEqual(done.returncode, 0)
             self.assert_says(done, "nothing was recorded", "loaded PyTorch, but no backward pass ran")
+        script = self.script("""import torch
+class Named(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.name = None  # where a node has a function, which the hooks call
+        return x * 2
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 2
+Named.apply(torch.ones(2, requires_grad=True)).sum().backward()
+""")
+        done = self.record(TORCHES[-1], script, options=("--level", "2"))
+        self.assert_says(done, "nothing was recorded", "the probe could not record any")
         done = self.record("env", "-i", TORCHES[-1], "-c", "import torch")
         self.assert_says(done, "nothing was recorded", "LD_PRELOAD")
         self.assertEqual(self.tapes(), [])
