@@ -34,28 +34,14 @@ NO_NUMBER, LEAF_NUMBER = 2**64 - 2, 2**64 - 1  # sequence numbers: unknown, and 
 
 lock = threading.RLock()  # guards `hooked`; the collector may run a finalizer that calls backward
 late = {}  # by thread: what a handler raised during the pass
-no_overrides = torch._C.DisableTorchFunction
-Base = torch._C._TensorBase
+running = {}  # by thread: its calls of backward that are under way
 hooked = {}  # a node's number: how many passes want its hooks, and the hooks' handles
 engine_task = getattr(torch._C, "_current_graph_task_id", None)  # never a function of Python: hooks.c calls it too
-
-
-def read(tensor, name):
-    """An attribute of a tensor as PyTorch has it: a subclass may have one of its own."""
-    return getattr(Base, name).__get__(tensor) if isinstance(tensor, torch.Tensor) else getattr(tensor, name)
 
 
 class Mark:
     """A node's number on the tape of a recording; the node's end."""
     __slots__ = ("recording", "number", "name", "is_shaped", "edges", "end")
-
-
-def is_programs(error):
-    """Whether code of the program raised this: a handler of a signal, or Python for it (KeyboardInterrupt)."""
-    last = error.__traceback__
-    while last.tb_next is not None:
-        last = last.tb_next
-    return not isinstance(error, Exception) or last.tb_frame.f_globals is not globals()
 
 
 def complain_of(error):
@@ -67,6 +53,14 @@ def complain_once(words):
     complain(words)
 
 
+def raise_later(error):
+    """The program gets the last one. One that came before is its context, as it is where a handler raises in a handler."""
+    earlier = late.get(threading.get_ident())
+    if earlier is not None and error.__context__ is None:
+        error.__context__ = earlier
+    late[threading.get_ident()] = error
+
+
 def hook_that_never_raises(function):
     @functools.wraps(function)
     def guarded(*args):
@@ -76,8 +70,8 @@ def hook_that_never_raises(function):
         except BaseException as error:
             if not is_programs(error):
                 complain_of(error)
-            elif threading.get_ident() in callers:
-                late[threading.get_ident()] = error
+            elif threading.get_ident() in running:
+                raise_later(error)
             else:
                 raise
     return guarded
@@ -281,12 +275,12 @@ def memories_of(gradients, leaf):
 
 # A node's hooks
 
-callers, helpers = set(), set()  # threads that called backward, and others that ran nodes
+helpers = set()  # threads that ran nodes and called no pass
 
 
 @hook_that_never_raises
 def before_node(mark, leaf, gradients):
-    if threading.get_ident() not in callers:
+    if threading.get_ident() not in running:
         helpers.add(threading.get_ident())
     if not mark.is_shaped:
         mark.is_shaped = True
@@ -366,11 +360,6 @@ def output_of(wanted, leaves):
     return node and (node, read(wanted, "output_nr"))
 
 
-def may_look():
-    """Whether modes can be switched off, or there is none."""
-    return hasattr(torch._C, "DisableTorchFunctionSubclass") or not getattr(torch._C, "_len_torch_function_stack", int)()
-
-
 def is_compiled():
     """Whether compiled autograd is on. It compiles the hooks of a graph too, and cannot compile ours."""
     module = sys.modules.get("torch._dynamo.compiled_autograd")
@@ -398,7 +387,9 @@ class Pass:
     def __init__(self):
         self.number, self.numbers, self.recording = None, [], recording()
 
-    def begin(self, tensors, gradients, inputs, flags):
+    def begin(self, tensors, grad_tensors, keep_graph=False, create_graph=False, inputs=(), allow_unreachable=False,
+              accumulate_grad=False):
+        inputs = inputs or ()
         if not self.recording:
             return
         if not may_look():
@@ -425,7 +416,7 @@ class Pass:
             self.numbers.append(mark.number)
             hook(node, mark)
         outputs = [output_of(wanted, leaves) for wanted in inputs]
-        self.tell(roots, gradients, outputs, flags)
+        self.tell(roots, grad_tensors, outputs, (bool(keep_graph), bool(create_graph), bool(accumulate_grad)))
 
     def tell(self, roots, gradients, outputs, flags):
         flat = []
@@ -448,19 +439,18 @@ class Pass:
             unhook(self.numbers.pop())
 
 
-def before(tensors, grad_tensors, keep_graph=False, create_graph=False, inputs=(), allow_unreachable=False,
-           accumulate_grad=False):
+def before(*arguments, **keywords):
     """Returns the call. Raises what a handler of the program raised; then there are no hooks."""
     call = Pass()
-    callers.add(threading.get_ident())
     try:
         with no_overrides():
-            call.begin(tensors, grad_tensors, inputs or (), (bool(keep_graph), bool(create_graph), bool(accumulate_grad)))
+            call.begin(*arguments, **keywords)
     except BaseException as error:
         if is_programs(error):
             call.unhook()
             raise
         complain_of(error)
+    running[threading.get_ident()] = running.get(threading.get_ident(), 0) + 1
     return call
 
 
@@ -472,15 +462,20 @@ def words_of(error):
 
 def after(call, error):
     """Returns what a handler of the program raised during the pass, or None."""
+    thread = threading.get_ident()
     try:
         with no_overrides():
             call.end(words_of(error) if isinstance(error, BaseException) else None)
     except BaseException as problem:
         call.unhook()
         if is_programs(problem):
-            raise
-        complain_of(problem)
-    return late.pop(threading.get_ident(), None)
+            raise_later(problem)
+        else:
+            complain_of(problem)
+    running[thread] -= 1
+    if running[thread] == 0:
+        del running[thread]
+    return late.pop(thread, None)
 
 
 # torch.compile

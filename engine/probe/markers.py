@@ -18,8 +18,7 @@ import weakref
 torch = sys.modules["torch"]
 optimizers = sys.modules["torch.optim.optimizer"]
 Optimizer = optimizers.Optimizer
-Base = torch._C._TensorBase  # a subclass may have attributes of its own
-requires_grad, grad, is_leaf = Base.requires_grad, Base.grad, Base.is_leaf
+own_dict = Optimizer.__dict__["__dict__"].__get__
 known = {}  # by id: living optimizers
 
 
@@ -38,26 +37,19 @@ def known_of(optimizer):
     return known.get(id(optimizer)) or known.setdefault(id(optimizer), Known(optimizer))
 
 
-def is_programs(error):
-    """Whether code of the program raised this: a handler of a signal, or Python for it (KeyboardInterrupt)."""
-    last = error.__traceback__
-    while last.tb_next is not None:
-        last = last.tb_next
-    return not isinstance(error, Exception) or last.tb_frame.f_globals is not globals()
-
-
 def parameters_of(optimizer):
-    groups = vars(optimizer).get("param_groups")
+    groups = own_dict(optimizer).get("param_groups")
     lists = [group.get("params") for group in groups if type(group) is dict] if type(groups) is list else []
     return [parameter for parameters in lists if type(parameters) in (list, tuple) for parameter in parameters
-            if isinstance(parameter, torch.Tensor) and is_leaf.__get__(parameter)]
+            if isinstance(parameter, torch.Tensor) and read(parameter, "is_leaf")]
 
 
 def tell_missing(optimizer, numbers_before, is_last):
     """Returns which parameters no gradient has reached, of those that none had reached before; None: of all."""
     parameters = parameters_of(optimizer)
     numbers_now = [number for number, parameter in enumerate(parameters)
-                   if requires_grad.__get__(parameter) and grad.__get__(parameter) is None and (numbers_before is None or number in numbers_before)]
+                   if (numbers_before is None or number in numbers_before)
+                   and read(parameter, "requires_grad") and read(parameter, "grad") is None]
     for number in numbers_now:
         tell_no_gradient(parameters[number]._cdata, number, is_last)
     return numbers_now
@@ -72,14 +64,8 @@ def tell_step(optimizer):
     tell_optimizer(self.number)
 
 
-def may_look():
-    """Whether attributes of tensors can be read without a mode of the program's that hears of it. Before 2.0 modes could not
-    be switched off."""
-    return hasattr(torch._C, "DisableTorchFunctionSubclass") or not getattr(torch._C, "_len_torch_function_stack", int)()
-
-
 def look_for_missing(optimizer, self):
-    with torch._C.DisableTorchFunction():
+    with no_overrides():
         if self.missing is None:
             self.missing = tell_missing(optimizer, None, 0)
         elif self.missing:
@@ -93,7 +79,7 @@ def tell_rest():
         for self in list(known.values()):
             optimizer = self.optimizer()
             if optimizer is not None and self.missing:
-                with torch._C.DisableTorchFunction():
+                with no_overrides():
                     tell_missing(optimizer, self.missing, 1)
     except BaseException as error:
         if is_programs(error):

@@ -68,7 +68,7 @@ bool td_python_is_object(const td_python *python, const void *object);
 void *td_python_run(const td_python *python, const char *source, const char *name,
                     td_python_method *methods, char **reason);
 
-/* The probe's Python programs: hooks.py and markers.py. */
+/* The probe's Python programs: hooks.py and markers.py, each behind reading.py. */
 extern const char td_python_hooks[], td_python_markers[];
 
 /* td_python_type_of returns an object's type (borrowed), td_python_is_a whether its class is `type`
