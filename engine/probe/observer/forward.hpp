@@ -14,6 +14,8 @@
 
 #include <ATen/SequenceNumber.h>
 
+#include <cmath>
+
 namespace tapedeck {
 
 /* An operation in the making. Its caller holds the operands and waits for it. */
@@ -29,8 +31,10 @@ constexpr int64_t MUCH = 4; /* times as many elements */
 
 /* Reading all of a target costs more than the operation, which writes a few elements of it. */
 inline bool
-overwrites_little(const char *name, const Operation &operation) {
-  if (!operation.overwrites || !writes_at_indices(name)) return false;
+overwrites_little(const at::RecordFunction &function, const Operation &operation) {
+  if (!operation.overwrites || !writes_at_indices(function.name())) return false;
+  for (const c10::IValue &value : function.inputs())
+    if (value.isDouble() && !std::isfinite(value.toDouble())) return false; /* it may be written */
   int64_t others = 0;
   for (size_t i = 1; i < operation.operands.size(); i++)
     others += operation.operands[i]->numel_;
@@ -150,7 +154,7 @@ operation_begin(const at::RecordFunction &function) {
   for (const c10::IValue &value : function.inputs())
     each_tensor(value, [&](at::TensorImpl *impl) { operation->operands.push_back(impl); });
   operation->overwrites = is_in_place(function.name()) && !operation->operands.empty();
-  operation->overwrites_little = overwrites_little(function.name(), *operation);
+  operation->overwrites_little = overwrites_little(function, *operation);
   if (operation->overwrites && !operation->overwrites_little)
     operation->overwritten = look_at(operation->operands[0]);
   return operation;
