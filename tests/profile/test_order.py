@@ -23,7 +23,7 @@ KIND = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in ("own", "torch") 
 N_PROGRAMS = 80
 
 # Two branches, on sim:0 and on sim:1, lead to functions of the CPU. The branch on sim:0 is the shorter one. Where it is
-# the late one, the other waits until it says so: a slow machine changes nothing.
+# the late one, the other waits until it says so, and it then waits until the other is over: a slow machine changes nothing.
 BRANCHES = """
     import threading, time, torch
     class Work(torch.autograd.Function):
@@ -37,16 +37,16 @@ BRANCHES = """
             return g * 1, None
     def sleep(seconds=0.3):
         time.sleep(seconds)
-    is_late = threading.Event()
+    is_late, is_over = threading.Event(), threading.Event()
     def be_late(*_):
         is_late.set()
-        sleep()
+        is_over.wait()
     def branches(short, long, main=None, hook=None):
         a, b, m = (torch.ones(2, requires_grad=True) for _ in range(3))
         middle = Work.apply(m.exp(), main)
         left = Work.apply(a.sin().to("sim:0"), short)
         if hook: left.register_hook(hook)
-        right = Work.apply(b.cos().to("sim:1"), long)
+        right = Work.apply(Work.apply(b, is_over.set).cos().to("sim:1"), long)
         for _ in range(10): right = Work.apply(right, None)
         (left.to("cpu").sum() + right.to("cpu").sum() + middle.sum()).backward()
     """
@@ -64,14 +64,13 @@ PLANTS = {
         busy = threading.Event()
         def hold():
             busy.set()
-            is_late.wait()
-            sleep()
+            is_over.wait()
         def other():
             Work.apply(torch.ones(2, requires_grad=True, device="sim:0"), hold).sum().backward()
         thread = threading.Thread(target=other)
         thread.start()
         busy.wait()
-        branches(None, is_late.set)
+        branches(None, None)
         thread.join()
         """,
     "number": """
