@@ -136,10 +136,23 @@ tdpy_number_read(PyObject *object, tdpy_number *number) {
 /* What changes nothing on this engine. */
 static bool
 is_without_effect(const char *key) {
-  static const char *const keys[] = {"layout", "pin_memory", "memory_format", "non_blocking"};
+  static const char *const keys[] = {"pin_memory", "memory_format", "non_blocking"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(key, keys[i]) == 0) return true;
   return false;
+}
+
+/* New tensors are dense. A program that asks for another layout hears so. */
+static int
+check_layout(const char *function, const PyObject *layout) {
+  PyObject *dense = tdpy_layout_wrap(false);
+  Py_DECREF(dense);
+  if (layout == Py_None || layout == dense) return 1;
+  PyErr_Format(PyExc_NotImplementedError,
+               "%s() with another layout than torch.strided is not "
+               "supported",
+               function);
+  return 0;
 }
 
 static int
@@ -153,6 +166,7 @@ read_option(const char *function, const char *key, PyObject *value, tdpy_options
   if (strcmp(key, "generator") == 0) return tdpy_generator_converter(value, &options->generator);
   if (strcmp(key, "size") == 0 && options->sizes)
     return tdpy_sizes_converter(value, options->sizes);
+  if (strcmp(key, "layout") == 0) return check_layout(function, value);
   if (is_without_effect(key)) return 1;
   PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%s'", function, key);
   return 0;

@@ -9,7 +9,7 @@ typedef struct embedding_node {
   td_op_node op;
   td_input_metadata weight;
   int64_t padding_idx;
-  bool sparse;
+  bool by_frequency, sparse;
 } embedding_node;
 
 /* Indices without those of padding, [m], and rows of the gradient, [m, width]. */
@@ -37,6 +37,29 @@ flat_indices(td_tensor *indices, td_tensor **out, td_error *error) {
   return td_op_reshape(cast, 1, (int64_t[]){-1}, out, error);
 }
 
+/* Rows [m, width], each divided by how often its index comes among the indices [m]. */
+static td_status
+divide_by_frequency(td_tensor *indices, td_tensor **rows, int64_t n_rows, td_error *error) {
+  td_calc calc = {.error = error}, *c = &calc;
+  td_tensor *zeros = NULL, *ones = NULL, *frequencies = NULL, *of_each = NULL, *out = NULL;
+  td_dtype dtype = (*rows)->dtype;
+  c->status = td_tensor_new(dtype, indices->device, 1, &n_rows, &zeros, error);
+  td_calc_keep(c, zeros);
+  if (!c->status)
+    c->status = td_tensor_new(dtype, indices->device, 1, indices->sizes, &ones, error);
+  td_calc_keep(c, ones);
+  for (int64_t i = 0; !c->status && i < indices->sizes[0]; i++)
+    td_tensor_set(ones, i, 1);
+  if (!c->status) c->status = td_op_index_add(zeros, 0, indices, ones, &frequencies, error);
+  td_calc_keep(c, frequencies);
+  if (!c->status) c->status = td_op_index_select(frequencies, 0, indices, &of_each, error);
+  of_each = td_calc_unsqueeze(c, td_calc_keep(c, of_each), 1);
+  TD_TRY(td_calc_end(c, MUL(*rows, td_calc_reciprocal(c, of_each)), &out));
+  td_tensor_unref(*rows);
+  *rows = out;
+  return TD_OK;
+}
+
 /* A sparse gradient of rows, not coalesced. */
 static td_status
 sparse_rows(td_tensor *indices, td_tensor *rows, const td_input_metadata *weight, td_tensor **out,
@@ -50,7 +73,8 @@ sparse_rows(td_tensor *indices, td_tensor *rows, const td_input_metadata *weight
   return td_sparse_new(line, contiguous, 2, weight->sizes, false, out, error);
 }
 
-/* The gradient is rows of the table that are added up; its gradient takes them from there. */
+/* The gradient is rows of the table that are added up; its gradient takes them from there. As in
+ * PyTorch, that one knows nothing of frequencies. */
 static td_status
 embedding_back_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
                        td_error *error) {
@@ -100,6 +124,7 @@ embedding_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **o
       td_op_reshape(bare, 2, (int64_t[]){indices->sizes[0], node->weight.sizes[1]}, &rows, error));
   if (node->padding_idx >= 0) TD_TRY(drop_padding(&indices, &rows, node->padding_idx, error));
   if (node->sparse) return sparse_rows(indices, rows, &node->weight, out, error);
+  if (node->by_frequency) TD_TRY(divide_by_frequency(indices, &rows, node->weight.sizes[0], error));
   TD_TRY(td_tensor_new(grad->dtype, grad->device, 2, node->weight.sizes, &zeros, error));
   TD_TRY(td_op_index_add(zeros, 0, indices, rows, out, error));
   end_back(node, grad, saved, *out);
@@ -119,12 +144,16 @@ check_table(const char *what, const td_tensor *weight, const td_tensor *indices,
 }
 
 td_status
-td_op_embedding(td_tensor *weight, td_tensor *indices, int64_t padding_idx, bool sparse,
-                td_tensor **out, td_error *error) {
+td_op_embedding(td_tensor *weight, td_tensor *indices, int64_t padding_idx, bool by_frequency,
+                bool sparse, td_tensor **out, td_error *error) {
   TD_LOCAL(bare);
   TD_LOCAL(flat);
   TD_LOCAL(rows);
   TD_TRY(check_table("embedding", weight, indices, error));
+  if (by_frequency && sparse)
+    return td_error_set(
+        error, TD_INVALID,
+        "embedding_backward: scale_grad_by_freq not supported with sparse gradients");
   bare = td_tensor_detach(weight);
   TD_TRY(flat_indices(indices, &flat, error));
   TD_TRY(td_op_index_select(bare, 0, flat, &rows, error));
@@ -135,6 +164,7 @@ td_op_embedding(td_tensor *weight, td_tensor *indices, int64_t padding_idx, bool
   if (!node) return TD_OK;
   node->weight = td_op_metadata(weight);
   node->padding_idx = padding_idx;
+  node->by_frequency = by_frequency;
   node->sparse = sparse;
   td_op_save(&node->op, 0, indices);
   td_op_end(&node->op, *out);

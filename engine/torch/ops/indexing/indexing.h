@@ -57,9 +57,10 @@ td_status td_op_nonzero(td_tensor *self, td_tensor **out, td_error *error);
 td_status td_op_masked_select(td_tensor *self, td_tensor *mask, td_tensor **out, td_error *error);
 
 /* td_op_embedding takes weight's rows (EmbeddingBackward0); row padding_idx (-1: none) gets no
- * gradient. With sparse the gradient is a sparse tensor, not coalesced. */
-td_status td_op_embedding(td_tensor *weight, td_tensor *indices, int64_t padding_idx, bool sparse,
-                          td_tensor **out, td_error *error);
+ * gradient. By frequency, the gradient of a row is divided by how often it was taken. With sparse
+ * the gradient is a sparse tensor, not coalesced, and not by frequency. */
+td_status td_op_embedding(td_tensor *weight, td_tensor *indices, int64_t padding_idx,
+                          bool by_frequency, bool sparse, td_tensor **out, td_error *error);
 
 /* td_op_embedding_bag sums (or averages, or takes the largest of) the rows of each bag
  * (EmbeddingBagBackward0, edges weight, per_sample_weights). With offsets [bags], the bags' first

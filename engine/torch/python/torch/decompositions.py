@@ -220,9 +220,9 @@ def svd(a, full=False):
     return _Svd.apply(a, full)
 
 
-def _pseudo_inverse(a, rtol):
+def _pseudo_inverse(a, rtol, atol=0.0):
     u, s, vh, _ = _C._svd(a, False)
-    kept = s > rtol * s.amax(-1, True) if s.size(-1) else s > 0
+    kept = s > (rtol * s.amax(-1, True)).clamp(min=atol) if s.size(-1) else s > 0
     return _t(vh) @ (_C.where(kept, 1 / s, _C.zeros_like(s)).unsqueeze(-1) * _t(u))
 
 
@@ -237,19 +237,20 @@ def _pinv_backward(g, pinv, a):
 @node('LinalgPinvBackward0')
 class _Pinv(Function):
     @staticmethod
-    def forward(ctx, a, rtol):
-        result = _pseudo_inverse(a, rtol)
+    def forward(ctx, a, rtol, atol, hermitian):
+        result = _pseudo_inverse(a.tril() + a.tril(-1).mH if hermitian else a, rtol, atol)
         ctx.save_for_backward(a, result)
         return result
 
     @staticmethod
     def backward(ctx, g):
         a, result = ctx.saved_tensors
-        return _pinv_backward(g, result, a), None
+        return _pinv_backward(g, result, a), None, None, None
 
 
-def pinv(a, rtol):
-    return _Pinv.apply(a, rtol)
+def pinv(a, rtol, atol=0.0, hermitian=False):
+    """Of a Hermitian matrix only the lower triangle is read."""
+    return _Pinv.apply(a, rtol, atol, hermitian)
 
 
 @node('LinalgLstsqBackward0')

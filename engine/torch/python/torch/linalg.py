@@ -27,6 +27,13 @@ def _rtol(a, rtol=None):
     return max(a.shape[-2:]) * eps if rtol is None else rtol
 
 
+_SINGULAR = 'The solver failed because the input matrix is singular.'
+_NO_INVERSE = ('The diagonal element {} is zero, the inversion could not be completed because the input matrix is '
+               'singular.')
+_NOT_POSITIVE = ('The factorization could not be completed because the input is not positive-definite (the leading minor of '
+                 'order {} is not positive-definite).')
+
+
 # Norms.
 
 def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
@@ -73,8 +80,13 @@ def cond(A, p=None):
     return matrix_norm(A, p) * matrix_norm(inv(A), p)
 
 
+def _hermitian(a):
+    """Of its lower triangle, as eigh reads it."""
+    return a.tril() + a.tril(-1).mH
+
+
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
-    values = svdvals(A.detach())
+    values = svdvals(_hermitian(A.detach()) if hermitian else A.detach())
     least = values.amax(-1, True) * _rtol(A, rtol if rtol is not None else 0 if atol or tol is not None else None)
     if atol is not None or tol is not None:
         least = least.clamp(min=float(tol if atol is None else atol))
@@ -86,30 +98,34 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
 def solve_ex(A, B, *, left=True, check_errors=False):
     if is_vector(A, B):
         A, right = solvable('solve', A, B.detach().unsqueeze(-1), left)
-        return _SolveEx(*equations.solve_ex(A, B if B.dim() == A.dim() - 1 else B.expand(right.shape[:-1])))
-    A, B = solvable('solve', A, B, left)
-    if left:
-        return _SolveEx(*equations.solve_ex(A, B))
-    x, info = equations.solve_ex(A.mT, B.mT)
-    return _SolveEx(x.mT, info)
+        x, info = equations.solve_ex(A, B if B.dim() == A.dim() - 1 else B.expand(right.shape[:-1]))
+    else:
+        A, B = solvable('solve', A, B, left)
+        x, info = equations.solve_ex(A, B) if left else equations.solve_ex(A.mT, B.mT)
+        x = x if left else x.mT
+    if check_errors:
+        check_info('torch.linalg.solve_ex', info, _SINGULAR)
+    return _SolveEx(x, info)
 
 
 def solve(A, B, *, left=True):
     x, info = solve_ex(A, B, left=left)
-    check_info('torch.linalg.solve', info, 'The solver failed because the input matrix is singular.')
+    check_info('torch.linalg.solve', info, _SINGULAR)
     return x
 
 
 def inv_ex(A, *, check_errors=False):
     check('inv', A, True, True)
-    return _InvEx(*equations.inv_ex(A))
+    inverse, info = equations.inv_ex(A)
+    if check_errors:
+        check_info('linalg.inv_ex', info, _NO_INVERSE)
+    return _InvEx(inverse, info)
 
 
 @checked
 def inv(A):
     inverse, info = inv_ex(A)
-    check_info('linalg.inv', info, 'The diagonal element {} is zero, the inversion could not be completed because the input '
-                  'matrix is singular.')
+    check_info('linalg.inv', info, _NO_INVERSE)
     return inverse
 
 
@@ -120,8 +136,10 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
 
 @checked
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
+    """Values are taken for zero up to the larger one of atol and rtol * the largest value."""
     check('pinv', A)
-    return of.pinv(A, _rtol(A, rtol if rcond is None else rcond))
+    rtol = rtol if rcond is None else rcond
+    return of.pinv(A, _rtol(A, 0.0 if rtol is None and atol else rtol), atol or 0.0, hermitian)
 
 
 def _check_lstsq(A, B):
@@ -177,13 +195,14 @@ def logdet(input):
 def cholesky_ex(A, *, upper=False, check_errors=False):
     check('cholesky', A, True)
     factor, info = of.cholesky_ex(A)
+    if check_errors:
+        check_info('linalg.cholesky_ex', info, _NOT_POSITIVE)
     return _CholeskyEx(factor.mT if upper else factor, info)
 
 
 def cholesky(A, *, upper=False):
     factor, info = cholesky_ex(A, upper=upper)
-    check_info('linalg.cholesky', info, 'The factorization could not be completed because the input is not '
-                  'positive-definite (the leading minor of order {} is not positive-definite).')
+    check_info('linalg.cholesky', info, _NOT_POSITIVE)
     return factor
 
 
@@ -284,6 +303,8 @@ def cholesky_inverse(L, upper=False):
 
 def _svd(input, some=True, compute_uv=True):
     u, s, vh = svd(input, not some)
+    if not compute_uv:
+        u, vh = _C.zeros_like(u), _C.zeros_like(vh)
     return result('linalg_svd', 'U', 'S', 'V')(u, s, vh.mT)
 
 

@@ -14,22 +14,31 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
     check('lu_factor', A, takes_complex=True)
     if not pivot:
         raise RuntimeError('linalg.lu_factor: LU without pivoting is not implemented on the CPU')
-    return _LuFactorEx(*factors.lu_factor_ex(A))
+    made = _LuFactorEx(*factors.lu_factor_ex(A))
+    if check_errors:
+        _check_factors('torch.linalg.lu_factor_ex', made.info)
+    return made
 
 
 def lu_factor(A, *, pivot=True):
     packed, pivots, info = lu_factor_ex(A, pivot=pivot)
+    _check_factors('torch.linalg.lu_factor', info)
+    return _LuFactor(packed, pivots)
+
+
+def _check_factors(name, info):
     zero = info.reshape(-1).max().item() if info.numel() else 0
     if zero:
-        raise RuntimeError(f'torch.linalg.lu_factor: U[{zero},{zero}] is zero and using it on lu_solve would result in a division '
+        raise RuntimeError(f'{name}: U[{zero},{zero}] is zero and using it on lu_solve would result in a division '
                            'by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or '
                            'linalg.lu_factor_ex(A, pivot)')
-    return _LuFactor(packed, pivots)
 
 
 @checked
 def lu(A, *, pivot=True):
     check('lu', A, takes_complex=True)
+    if not pivot:
+        raise RuntimeError('linalg.lu: LU without pivoting is not implemented on the CPU')
     return _Lu(*factors.lu(A))
 
 
@@ -65,4 +74,6 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
     if unpack_pivots and ((LU_pivots < 1) | (LU_pivots > LU_data.size(-2))).any():
         raise RuntimeError('pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly pass the '
                            'result of lu_factor?')
-    return _LuUnpack(*factors.lu_unpack(LU_data, LU_pivots))
+    p, l, u = factors.lu_unpack(LU_data, LU_pivots)
+    none = _C.empty(0, dtype=LU_data.dtype)
+    return _LuUnpack(p if unpack_pivots else none, *(l, u) if unpack_data else (none, none))

@@ -29,11 +29,18 @@ def _is_close(a, b, rtol, atol, equal_nan):
     return abs(a - b) <= atol + rtol * abs(b) and not math.isinf(abs(a))
 
 
-def _compare(actual, expected, rtol, atol, equal_nan, check_dtype):
-    if actual.shape != expected.shape:
-        return (f'The values for attribute \'shape\' do not match: {actual.shape} != {expected.shape}.')
-    if check_dtype and actual.dtype != expected.dtype:
-        return (f'The values for attribute \'dtype\' do not match: {actual.dtype} != {expected.dtype}.')
+def _attributes(tensor, checks):
+    """What must be equal, by PyTorch's words for it."""
+    strides = 'stride()' in checks and not tensor.is_sparse
+    return {'shape': tensor.shape, **{name: getattr(tensor, name) for name in ('device', 'layout', 'dtype') if name in checks},
+            **({'stride()': tensor.stride()} if strides else {})}
+
+
+def _compare(actual, expected, rtol, atol, equal_nan, checks):
+    theirs = _attributes(expected, checks)
+    for name, ours in _attributes(actual, checks).items():
+        if ours != theirs.get(name):
+            return f"The values for attribute '{name}' do not match: {ours} != {theirs.get(name)}."
     pairs = list(zip(_numbers(actual), _numbers(expected)))
     wrong = [i for i, (a, b) in enumerate(pairs) if not _is_close(a, b, rtol, atol, equal_nan)]
     if not wrong:
@@ -64,7 +71,9 @@ def _greatest(pairs, rtol, atol, shape, is_relative):
 def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=None, equal_nan=False, check_device=True,
                  check_dtype=True, check_layout=True, check_stride=False, msg=None):
     """Raises AssertionError if two tensors, numbers, or sequences or dicts of them are not close."""
-    more = {'rtol': rtol, 'atol': atol, 'equal_nan': equal_nan, 'check_dtype': check_dtype, 'msg': msg}
+    more = {'allow_subclasses': allow_subclasses, 'rtol': rtol, 'atol': atol, 'equal_nan': equal_nan,
+            'check_device': check_device, 'check_dtype': check_dtype, 'check_layout': check_layout,
+            'check_stride': check_stride, 'msg': msg}
     if isinstance(actual, (list, tuple)) and isinstance(expected, (list, tuple)):
         if len(actual) != len(expected):
             raise AssertionError(f'The length of the sequences mismatch: {len(actual)} != {len(expected)}')
@@ -80,19 +89,22 @@ def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=Non
             assert_close(actual[key], expected[key], **more)
         return
     actual, expected = (v if isinstance(v, Tensor) else _of_number(v) for v in (actual, expected))
+    if not allow_subclasses and type(actual) is not type(expected):
+        raise TypeError(f'Expected equal types, but got {type(actual)} and {type(expected)}')
     if (rtol is None) != (atol is None):
         raise ValueError(f"Both 'rtol' and 'atol' must be either specified or unspecified, but got rtol={rtol} and "
                          f'atol={atol} instead.')
     if rtol is None:
         pairs = [_TOLERANCES.get(str(t.dtype), (0.0, 0.0)) for t in (actual, expected)]
         rtol, atol = max(p[0] for p in pairs), max(p[1] for p in pairs)
-    problem = _compare(actual, expected, rtol, atol, equal_nan, check_dtype)
+    asked = {'device': check_device, 'layout': check_layout, 'dtype': check_dtype, 'stride()': check_stride}
+    problem = _compare(actual, expected, rtol, atol, equal_nan, {name for name, is_asked in asked.items() if is_asked})
     if problem:
         raise AssertionError(msg(problem) if callable(msg) else msg or problem)
 
 
 def make_tensor(*shape, dtype, device, low=None, high=None, requires_grad=False, noncontiguous=False,
-                exclude_zero=False, memory_format=None):
+                exclude_zero=False):
     """A tensor of random numbers from low to high: from -9 to 9, if nobody says otherwise."""
     shape = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
     low, high = -9 if low is None else low, 9 if high is None else high

@@ -140,7 +140,7 @@ def einsum(equation, *operands):
 
 
 @function
-def tensordot(a, b, dims=2, out=None):
+def tensordot(a, b, dims=2):
     if isinstance(dims, int):
         dims = list(range(-dims, 0)), list(range(dims))
     of_a, of_b = ([ds] if isinstance(ds, int) else list(ds) for ds in dims)

@@ -211,9 +211,27 @@ def trapezoid(y, x=None, *, dx=1.0, dim=-1):
 alias(trapezoid, 'trapz', also_method=False)
 
 
+def _weighted_cov(rows, correction, fweights, aweights):
+    """Column i of rows [variables, n] stands for fweights[i] observations, each of the importance aweights[i]."""
+    if fweights is not None and fweights.is_floating_point():
+        raise RuntimeError('cov(): expected fweights to have integral dtype but got fweights with '
+                           f'{str(fweights.dtype)[len("torch."):].capitalize()} dtype')
+    if aweights is not None and not aweights.is_floating_point():
+        raise RuntimeError('cov(): expected aweights to have floating point dtype but got aweights with '
+                           f'{str(aweights.dtype)[len("torch."):].capitalize()} dtype')
+    weights = fweights if aweights is None else aweights if fweights is None else fweights * aweights
+    weights = weights.to(rows.dtype)
+    total = weights.sum()
+    centred = rows - ((rows * weights).sum(1) / total).unsqueeze(1)
+    lost = correction if aweights is None else correction * (weights * aweights).sum() / total
+    return (centred.mm((centred * weights).t().conj()) / (total - lost).clamp(min=0)).squeeze()
+
+
 @both
 def cov(input, *, correction=1, fweights=None, aweights=None):
     rows = input if input.dim() == 2 else input.view(1, -1)
+    if fweights is not None or aweights is not None:
+        return _weighted_cov(rows, correction, fweights, aweights)
     n = rows.size(1)
     centred = rows - (rows.sum(1) / _C.tensor(n, dtype=rows.dtype)).unsqueeze(1)
     return (centred.mm(centred.t().conj()) / _C.tensor(max(n - correction, 0), dtype=rows.dtype)).squeeze()

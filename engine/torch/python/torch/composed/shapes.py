@@ -219,9 +219,11 @@ def _over(memory, dtype, offset, sizes):
 
 
 @method
-def resize_(self, *sizes, memory_format=None):
+def resize_(self, *sizes, memory_format=_C.contiguous_format):
     """Other sizes. The elements are those that lie in memory from the first one on, and whatever comes after them."""
     sizes = tuple(_list_of(sizes) if sizes and not isinstance(sizes[0], int) else sizes)
+    if memory_format not in (_C.contiguous_format, _C.preserve_format):
+        raise NotImplementedError(f'resize_ to {memory_format} is not supported')
     if self.requires_grad and not _C.is_inference_mode_enabled():
         raise RuntimeError('cannot resize variables that require grad')
     if tuple(self.shape) == sizes:
@@ -235,8 +237,8 @@ def resize_(self, *sizes, memory_format=None):
 
 
 @method
-def resize_as_(self, other, memory_format=None):
-    return resize_(self, *other.shape)
+def resize_as_(self, other, memory_format=_C.contiguous_format):
+    return resize_(self, *other.shape, memory_format=memory_format)
 
 
 @method
@@ -253,7 +255,18 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
 
 @method
 def fill_diagonal_(self, fill_value, wrap=False):
-    self.diagonal().fill_(fill_value)
+    """Of more than two dimensions, the elements whose indices are all equal. With wrap the diagonal of a tall matrix begins
+    again after each square and a free row."""
+    if self.dim() < 2:
+        raise RuntimeError('dimensions must larger than 1')
+    if self.dim() > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError('all dimensions of input must be of equal length')
+    n, step, offset = min(self.shape), sum(self.stride()), self.storage_offset()
+    self.as_strided((n,), (step,), offset).fill_(fill_value)
+    height, width = self.shape[:2]
+    if wrap and self.dim() == 2 and height > width + 1:
+        n_more = (self.numel() + width) // (width + 1) - n
+        self.as_strided((n_more,), (step,), offset + self.stride(0) * (width + 1)).fill_(fill_value)
     return self
 
 

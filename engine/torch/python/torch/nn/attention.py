@@ -84,7 +84,7 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
                                  bias_k=None, bias_v=None, add_zero_attn=False, dropout_p=0.0, out_proj_weight=None,
                                  out_proj_bias=None, training=True, key_padding_mask=None, need_weights=True,
                                  attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None,
-                                 v_proj_weight=None, static_k=None, static_v=None, average_attn_weights=True,
+                                 v_proj_weight=None, average_attn_weights=True,
                                  is_causal=False):
     """query [target, batch, size], key and value [source, batch, size]. Returns an output like query, and the
     weights [batch, target, source] or None."""

@@ -214,13 +214,29 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         offsets = _C.arange(0, input.numel(), input.size(1))
         input = input.reshape(-1)
         per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    if scale_grad_by_freq:
+        raise NotImplementedError('embedding_bag with scale_grad_by_freq is not supported')
+    if max_norm is not None:
+        _renorm_rows(weight, input, max_norm, norm_type)
+    if include_last_offset:
+        offsets = offsets[:-1]
+    if padding_idx is not None:
+        input, offsets = _without_padding(input, offsets, padding_idx % weight.size(0), per_sample_weights)
     if not weight.is_floating_point():
         raise RuntimeError("Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, "
                            f'Float, Double; but got CPU{scalar_name(weight)}Type instead (while checking arguments for '
                            'embedding_bag)')
     mode = {'sum': 0, 'mean': 1, 'max': 2}[mode]
-    return _C.embedding_bag(weight, input, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
-                            include_last_offset, padding_idx)
+    return _C.embedding_bag(weight, input, offsets, mode, sparse, per_sample_weights)
+
+
+def _without_padding(input, offsets, padding_idx, per_sample_weights):
+    """The rows [n] that are no padding, and where their bags begin."""
+    if per_sample_weights is not None:
+        raise NotImplementedError('embedding_bag with per_sample_weights and padding_idx is not supported')
+    wanted = input != padding_idx
+    n_before = _C.cat([_C.zeros(1, dtype=_C.int64), wanted.long().cumsum(0)])
+    return input[wanted], n_before.index_select(0, offsets)
 
 
 def one_hot(tensor, num_classes=-1):
@@ -240,7 +256,7 @@ def one_hot(tensor, num_classes=-1):
     return _C.zeros(*tensor.shape, n, dtype=_C.int64).scatter_(-1, tensor.unsqueeze(-1), 1)
 
 
-def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+def normalize(input, p=2.0, dim=1, eps=1e-12):
     return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
 
 

@@ -168,6 +168,13 @@ def _why_not_nested(layer):
     return next((text for is_so, text in reasons if is_so), None)
 
 
+def _check_hint(mask, is_causal):
+    """The mask says which places are seen. That it is causal is a hint, which changes no number here."""
+    if is_causal and mask is None:
+        raise RuntimeError('Need attn_mask if specifying the is_causal hint. You may use the Transformer module method '
+                           '`generate_square_subsequent_mask` to create this mask.')
+
+
 class TransformerEncoder(Module):
     """A stack of layers, which begin as copies of one."""
 
@@ -181,6 +188,7 @@ class TransformerEncoder(Module):
             warnings.warn(f'enable_nested_tensor is True, but self.use_nested_tensor is False because {why}', stacklevel=2)
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
+        _check_hint(mask, is_causal)
         for layer in self.layers:
             src = layer(src, src_mask=mask, src_key_padding_mask=src_key_padding_mask)
         return src if self.norm is None else self.norm(src)
@@ -194,6 +202,8 @@ class TransformerDecoder(Module):
 
     def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None,
                 memory_key_padding_mask=None, tgt_is_causal=None, memory_is_causal=False):
+        _check_hint(tgt_mask, tgt_is_causal)
+        _check_hint(memory_mask, memory_is_causal)
         for layer in self.layers:
             tgt = layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
         return tgt if self.norm is None else self.norm(tgt)
@@ -231,10 +241,11 @@ class Transformer(Module):
             raise RuntimeError('the batch number of src and tgt must be equal')
         if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
             raise RuntimeError('the feature number of src and tgt must be equal to d_model')
-        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask)
-        return self.decoder(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
+        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal)
+        return self.decoder(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal,
+                            memory_is_causal)
 
     @staticmethod
     def generate_square_subsequent_mask(sz, device=None, dtype=None):
         """Zeros where a place may look, and minus infinity at later places."""
-        return _C.full((sz, sz), float('-inf'), dtype=dtype or _C.float32).triu(diagonal=1)
+        return _C.full((sz, sz), float('-inf'), dtype=dtype or _C.float32, device=device).triu(diagonal=1)
