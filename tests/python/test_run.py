@@ -48,6 +48,21 @@ class Run(ScriptCase):
         self.assertIn('graph_task_end', [e['event'] for e in self.events()])
         self.assertEqual([e['status'] for e in self.events() if e['event'] == 'session_end'], [1])
 
+    def test_advice_to_record_pytorch(self):
+        """It follows what the engine may lack, and no failure of the script's own."""
+        for line, what in (('from torch.func import vmap', 'does not have torch.func'),
+                           ('import torchvision', 'does not have torchvision'),
+                           ('from torch.nn import Nothing', 'does not have this name of torch.nn'),
+                           ('torch.linalg.nothing', 'does not have torch.linalg.nothing'),
+                           ('torch.ones(2).nothing()', 'does not have Tensor.nothing'),
+                           ('torch.autocast("cpu").__enter__()', 'does not do this')):
+            done = self.run_script(f'import torch\n{line}\n', status=1)
+            self.assertIn(f"tapedeck: Tapedeck's engine {what}. If PyTorch does, record PyTorch: tapedeck record python3 script.py",
+                          done.stderr.splitlines())
+        for line in ('raise NotImplementedError', 'import nothing_at_all', 'object().nothing', 'torch.nn.Linear(2, 2).nothing',
+                     'torch.ones(2) @ torch.ones(3)', 'torch.zeros(2, requires_grad=True).backward()'):
+            self.assertNotIn('record PyTorch', self.run_script(f'import torch\n{line}\n', status=1).stderr)
+
     def test_syntax_error(self):
         done = self.run_script('x = = 1', status=1)
         self.assertIn('SyntaxError', done.stderr)

@@ -13,6 +13,7 @@ import contextlib
 import importlib
 import importlib.machinery
 import os
+import shlex
 import signal
 import sys
 import types
@@ -95,7 +96,33 @@ def exit_status(code):
     return code & 0xff if isinstance(code, int) else 1
 
 
-def hide_own_frames():
+def lacking(problem, traceback, package):
+    """What Tapedeck's engine may lack, in words, if that is why a script failed; or None. `package` is the folder of its torch."""
+    if isinstance(problem, ImportError) and (problem.name or '').startswith('torch'):
+        what = problem.name if isinstance(problem, ModuleNotFoundError) else f'this name of {problem.name}'
+        return f"Tapedeck's engine does not have {what}"
+    owner = getattr(problem, 'obj', None) if isinstance(problem, AttributeError) else None
+    kind = owner if isinstance(owner, type) else type(owner)
+    if isinstance(owner, types.ModuleType) and owner.__name__.split('.')[0] == 'torch':
+        return f"Tapedeck's engine does not have {owner.__name__}.{problem.name}"
+    if kind.__name__ == 'Tensor' and kind.__module__.split('.')[0] == 'torch':
+        return f"Tapedeck's engine does not have Tensor.{problem.name}"
+    while traceback and traceback.tb_next:
+        traceback = traceback.tb_next
+    if isinstance(problem, NotImplementedError) and traceback and traceback.tb_frame.f_code.co_filename.startswith(package):
+        return "Tapedeck's engine does not do this"
+    return None
+
+
+def advise(problem, traceback):
+    """Where the real PyTorch may have what this engine lacks, a line says how to record it."""
+    what = lacking(problem, traceback, os.path.dirname(sys.modules['torch'].__file__) + os.sep)
+    if what:
+        command = shlex.join(['tapedeck', 'record', 'python3', *sys.argv])
+        print(f'tapedeck: {what}. If PyTorch does, record PyTorch: {command}', file=sys.stderr)
+
+
+def explain_failures():
     """Takes the frames of this file out of tracebacks, as plain Python would print them."""
     shown_by = sys.excepthook
 
@@ -103,6 +130,7 @@ def hide_own_frames():
         while traceback and traceback.tb_frame.f_code.co_filename == __file__:
             traceback = traceback.tb_next
         shown_by(kind, problem.with_traceback(traceback), traceback)
+        advise(problem, traceback)
     sys.excepthook = hook
 
 
@@ -118,7 +146,7 @@ def run_script(path, recording):
         raise
     except BaseException:
         recording.status = 1
-        hide_own_frames()
+        explain_failures()
         raise
 
 
