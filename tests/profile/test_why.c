@@ -84,6 +84,30 @@ test_sentence(void) {
   td_tape_script_fini(&script);
 }
 
+/* Only a node with edges hands gradients on, and only one that saved tensors refuses another pass.
+ */
+static void
+test_end_of_nodes(void) {
+  td_tape_script script = {.n_threads = 1};
+  tell_nodes(&script);
+  TELL(&script, node_begin, .node = ADD);
+  TELL(&script, node_end, .node = ADD);
+  TELL(&script, release, .node = ADD);
+  TELL(&script, node_begin, .node = LEAF);
+  TELL(&script, node_end, .node = LEAF);
+  td_replay *replay = open_script(&script);
+  uint64_t last = last_event(replay);
+  g_autofree char *of_leaf = why(replay, last), *of_release = why(replay, last - 2),
+                  *of_add = why(replay, last - 3);
+  g_assert_true(g_str_has_suffix(of_leaf, ": node #0 ended."));
+  g_assert_nonnull(strstr(
+      of_release, "node #1 let go of what it had saved. If it had saved a tensor, another pass "
+                  "through it would fail."));
+  g_assert_nonnull(strstr(of_add, "node #1 ended. Now its gradients are handed out."));
+  td_replay_close(replay);
+  td_tape_script_fini(&script);
+}
+
 static void
 test_leaf_first(void) {
   td_tape_script script = {.n_threads = 1};
@@ -276,6 +300,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/why/sentence", test_sentence);
+  g_test_add_func("/why/end-of-nodes", test_end_of_nodes);
   g_test_add_func("/why/leaf-first", test_leaf_first);
   g_test_add_func("/why/out-of-turn", test_out_of_turn);
   g_test_add_func("/why/task-without-node", test_task_without_node);

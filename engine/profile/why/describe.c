@@ -256,7 +256,7 @@ static const char *const meanings[TD_EVENT_LIMIT] = {
         TD_N("The task runs no node: the thread looks whether the pass is over."),
     [TD_EVENT_node_begin] = TD_N("It runs on {thread}."),
     [TD_EVENT_node_end] = TD_N("Now its gradients are handed out."),
-    [TD_EVENT_release] = TD_N("Another pass through it would fail."),
+    [TD_EVENT_release] = TD_N("If it had saved a tensor, another pass through it would fail."),
     [TD_EVENT_reentrant_enter] = TD_N("The node goes on when the inner pass is over."),
     [TD_EVENT_pool_push] = TD_N("Its caller is too deep in nested passes to run one more."),
     [TD_EVENT_lock_wait] = TD_N("Another thread holds it."),
@@ -272,9 +272,16 @@ static const char *const meanings[TD_EVENT_LIMIT] = {
              "event."),
 };
 
+static bool
+has_edges(const td_catalog *catalog, uint32_t node) {
+  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
+  return facts && facts->n_out > 0;
+}
+
 static const char *
-meaning_of(const td_any_event *event) {
+meaning_of(const td_catalog *catalog, const td_any_event *event) {
   uint16_t kind = event->event.kind;
+  if (kind == TD_EVENT_node_end && !has_edges(catalog, event->node_end.node)) return "";
   if (kind == TD_EVENT_outstanding && event->outstanding.value == 0)
     return td_translate("So the pass is over.");
   return meanings[kind] ? td_translate(meanings[kind]) : "";
@@ -287,7 +294,7 @@ td_why_mean(const td_catalog *catalog, td_tape *tape, const td_any_event *event)
                    td_words_node);
   if (event->event.kind == TD_EVENT_version_conflict)
     return td_conflict_meaning(catalog, tape, &event->version_conflict);
-  return fill_in(catalog, tape, event, meaning_of(event), td_words_node);
+  return fill_in(catalog, tape, event, meaning_of(catalog, event), td_words_node);
 }
 
 char *
