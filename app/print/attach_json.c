@@ -43,12 +43,19 @@ print_each(td_json *json, const char *key, const GPtrArray *texts,
   td_json_end_array(json);
 }
 
+/* NULL: not known. */
+static const char *
+motion_word(td_motion motion) {
+  return motion == TD_MOTION_RUNS ? "runs" : motion == TD_MOTION_SLEEPS ? "sleeps" : NULL;
+}
+
 static void
 print_thread(td_json *json, const td_attach_thread *thread) {
   td_json_begin_object(json);
   td_member_string(json, "name", thread->name);
   td_member_known(json, "tid", thread->lwp, thread->lwp > 0);
   td_member_string(json, "waits_for", td_attach_wait_name(thread->wait));
+  td_member_text(json, "motion", motion_word(thread->motion));
   td_member_known(json, "owner", thread->owner, thread->owner > 0);
   td_member_bool(json, "has_gil", thread->has_gil);
   td_member_text(json, "doing", thread->doing);

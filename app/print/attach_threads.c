@@ -9,13 +9,12 @@
 /* "waits for a lock that thread 12 has". Empty: nothing is known. */
 static char *
 dup_activity(const td_attach_threads *threads, const td_attach_thread *thread) {
-  const char *words = td_attach_wait_words(thread->wait),
-             *gil = thread->has_gil ? "has the GIL, " : "";
+  const char *gil = thread->has_gil ? "has the GIL, " : "";
   const td_attach_thread *owner = td_attach_threads_find(threads, thread->owner);
   if (!thread->is_seen) return g_strdup(thread->doing ? thread->doing : "");
-  if (!words) return g_strconcat(gil, "computes", NULL);
-  if (owner) return g_strdup_printf("%swaits for %s that %s has", gil, words, owner->name);
-  return g_strdup_printf("%swaits for %s", gil, words);
+  g_autofree char *words = td_attach_thread_words(thread);
+  if (owner) return g_strdup_printf("%s%s that %s has", gil, words, owner->name);
+  return g_strconcat(gil, words, NULL);
 }
 
 /* Functions whose names nobody knows say nothing. */

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import time
+import unittest
 
 import reentrant
 import skipping
@@ -88,6 +89,19 @@ PATIENCE = -1
 wait()
 print('went on', flush=True)
 os._exit(0)
+"""
+
+# Each thread is in a function that the table of waits does not have: one sleeps, one computes.
+UNKNOWN = BEGIN + """
+def compute():
+    while True:
+        sum(range(100000))
+threading.Thread(target=compute, daemon=True).start()
+PAUSE = 34 if os.uname().machine == 'x86_64' else None
+def hang():
+    hangs()
+    gives_gil.syscall(PAUSE)
+Wait.apply(x.exp()).sum().backward()
 """
 
 MANY = BEGIN + """
@@ -193,6 +207,16 @@ class Look(RecordCase):
             self.look_until(child.pid, '2 threads wait for locks, each in a backward pass inside another one: '
                                        'thread \\d+ at script.py:\\d+, thread \\d+ at script.py:\\d+[.] If each has')
             self.goes_on(child)
+
+    @unittest.skipUnless(os.uname().machine == 'x86_64', 'the number of pause(2) is that of x86_64')
+    def test_sleeping_and_computing(self):
+        """A thread without time of a processor does not compute, whatever is on its stack."""
+        child = self.begin(UNKNOWN)
+        said = self.look_until(child.pid, 'Main sleeps at script.py:\\d+; what it waits for is not known[.]\n')
+        self.assertRegex(said, '  thread \\d+: (has the GIL, )?(computes|waits for the GIL)\n')
+        motions = {thread['tid']: thread['motion'] for thread in json.loads(self.look(child.pid, '--json'))['processes'][0]['threads']}
+        self.assertEqual(motions[child.pid], 'sleeps')
+        self.assertIn('runs', motions.values())
 
     def test_many_threads(self):
         child = self.begin(MANY)

@@ -7,8 +7,11 @@
 
 typedef struct hearing {
   pid_t pid;
+  const td_motions *before, *after; /* (borrowed) */
   td_attach_threads *threads;
 } hearing;
+
+#define BETWEEN_LOOKS_US 100000
 
 /* A thread's own name, such as pt_autograd_0, unless it is that of the process. */
 static char *
@@ -50,6 +53,7 @@ hear_thread(hearing *self, const td_line *line) {
   thread->is_seen = thread->frames->len > 0;
   thread->wait = td_attach_wait_of(thread->frames);
   thread->depth = td_attach_wait_depth(thread->frames);
+  thread->motion = td_motion_between(self->before, self->after, lwp);
 }
 
 static void
@@ -81,7 +85,10 @@ hear_cb(const td_line *line, void *data) {
 
 td_attach_threads *
 td_attach_native_read(pid_t pid, char **problem) {
-  hearing self = {.pid = pid, .threads = td_attach_threads_new()};
+  g_autoptr(td_motions) before = td_motion_look(pid);
+  g_usleep(BETWEEN_LOOKS_US);
+  g_autoptr(td_motions) after = td_motion_look(pid);
+  hearing self = {.pid = pid, .before = before, .after = after, .threads = td_attach_threads_new()};
   if (td_gdb_look(pid, hear_cb, &self, problem)) return self.threads;
   td_attach_threads_free(self.threads);
   return NULL;

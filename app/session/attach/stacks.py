@@ -301,7 +301,7 @@ def read_python(threads):
     except gdb.error:
         return say("problem", ("text", "there is no Python in it, or one without names of functions"))
     if not choose(threads):
-        return say("problem", ("text", "each of its threads computes: ask again"))
+        return say("problem", ("text", "none of its threads was in a system call: ask again"))
     idents = print_python(dump_python(dump_all(dump)))
     if idents:
         read_others(threads, set(idents))

@@ -50,6 +50,25 @@ td_attach_threads_find(const td_attach_threads *self, guint32 lwp) {
   return NULL;
 }
 
+/* No function that waits is on its stack. */
+static const char *
+motion_words(td_motion motion) {
+  switch (motion) {
+  case TD_MOTION_RUNS:
+    return "computes";
+  case TD_MOTION_SLEEPS:
+    return "sleeps; what it waits for is not known";
+  default:
+    return "computes or sleeps; the kernel does not say which";
+  }
+}
+
+char *
+td_attach_thread_words(const td_attach_thread *thread) {
+  const char *words = td_attach_wait_words(thread->wait);
+  return words ? g_strdup_printf("waits for %s", words) : g_strdup(motion_words(thread->motion));
+}
+
 /* `  File "FILE", line LINE in FUNCTION`, as CPython writes it in a crash. */
 static char *
 read_crash_line(const char *line) {

@@ -3,6 +3,7 @@
  * The threads of a program. It said itself what they do, or gdb looked. Main thread. */
 #pragma once
 
+#include "app/session/attach/motion.h"
 #include "app/session/attach/waits.h"
 
 #include <stdbool.h>
@@ -15,6 +16,7 @@ typedef struct td_attach_thread {
   char *name;    /* (owned) as people know it */
   bool is_seen;  /* its stack in C was read: wait, frames and owner are known */
   td_attach_wait wait;
+  td_motion motion; /* just before its stack was read */
   guint32
       depth; /* backward passes on its stack, or inside each other where it works, by the tape */
   guint32 owner; /* the thread that has the lock it waits for */
@@ -37,6 +39,10 @@ td_attach_thread *td_attach_threads_add(td_attach_threads *self, const char *nam
 
 /* td_attach_threads_find returns the thread with that number for the kernel, or NULL. */
 td_attach_thread *td_attach_threads_find(const td_attach_threads *self, guint32 lwp);
+
+/* td_attach_thread_words says what a thread whose stack was read does: "waits for a lock",
+ * "computes", or that it is not known. The caller frees. */
+char *td_attach_thread_words(const td_attach_thread *thread);
 
 /* td_attach_threads_read takes what a program says of itself: the `text` of a `where` line. A
  * thread that CPython knows and that has no line is not added: it asks for somebody else. */

@@ -158,15 +158,16 @@ tell_main(const td_attach_threads *threads) {
   if (threads->list->len == 0) return NULL;
   const td_attach_thread *thread = threads->list->pdata[0];
   if (!thread->is_seen) return NULL;
-  const char *words = td_attach_wait_words(thread->wait);
-  g_autofree char *place = td_attach_place(thread), *does = NULL;
+  g_autofree char *place = td_attach_place(thread), *words = td_attach_thread_words(thread);
   const td_attach_thread *next = next_of(threads, thread);
-  does = words ? g_strdup_printf("%s waits for %s", thread->name, words)
-               : g_strdup_printf("%s computes", thread->name);
-  if (place && next && words)
-    return g_strdup_printf("%s at %s; %s has it.", does, place, next->name);
-  if (next && words) return g_strdup_printf("%s; %s has it.", does, next->name);
-  return place ? g_strdup_printf("%s at %s.", does, place) : g_strdup_printf("%s.", does);
+  GString *text = g_string_new(thread->name);
+  size_t first = strcspn(words, ";"); /* the place goes before what is not known */
+  g_string_append_printf(text, " %.*s", (int)first, words);
+  if (place) g_string_append_printf(text, " at %s", place);
+  if (next && thread->wait != TD_N_ATTACH_WAITS)
+    g_string_append_printf(text, "; %s has it", next->name);
+  g_string_append_printf(text, "%s.", words + first);
+  return g_string_free(text, FALSE);
 }
 
 char *

@@ -11,7 +11,7 @@ typedef enum td_attach_wait {
 #define TD_WAIT_KIND(name, words) TD_WAIT_##name,
 #include "app/session/attach/wait_kinds.def"
 #undef TD_WAIT_KIND
-  TD_N_ATTACH_WAITS /* it waits for nothing that the table knows: it computes */
+  TD_N_ATTACH_WAITS /* it waits for nothing that the table knows */
 } td_attach_wait;
 
 /* td_attach_wait_name returns "gil", "ready_queue", ... for --json; td_attach_wait_words what
