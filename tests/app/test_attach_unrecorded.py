@@ -104,6 +104,19 @@ def hang():
 Wait.apply(x.exp()).sum().backward()
 """
 
+FORK = BEGIN + """
+torch.set_num_threads(4)
+def compute():
+    torch.ones(1000000, requires_grad=True).exp().sum().backward()
+compute()
+child = os.fork()
+if child == 0:
+    hangs()
+    compute()
+print(child, flush=True)
+os.waitpid(child, 0)
+"""
+
 MANY = BEGIN + """
 for i in range(300):
     threading.Thread(target=wait, daemon=True).start()
@@ -217,6 +230,13 @@ class Look(RecordCase):
         motions = {thread['tid']: thread['motion'] for thread in json.loads(self.look(child.pid, '--json'))['processes'][0]['threads']}
         self.assertEqual(motions[child.pid], 'sleeps')
         self.assertIn('runs', motions.values())
+
+    def test_openmp_after_fork(self):
+        """The child waits for threads that the fork did not copy."""
+        parent = self.begin(FORK)
+        child = int(parent.stdout.readline())
+        self.addCleanup(os.kill, child, signal.SIGKILL)
+        self.look_until(child, 'Main at script.py:\\d+ waits for the other threads of its OpenMP team, but the process has no other thread[.]')
 
     def test_many_threads(self):
         child = self.begin(MANY)

@@ -151,6 +151,18 @@ tell_nested(const td_attach_threads *threads) {
                          n, still ? still : "wait for locks", who->str);
 }
 
+/* ---- a team of threads that a fork left behind ---- */
+
+static char *
+tell_lost_team(const td_attach_threads *threads) {
+  const td_attach_thread *thread = threads->list->len == 1 ? threads->list->pdata[0] : NULL;
+  if (!thread || thread->wait != TD_WAIT_team || thread->motion != TD_MOTION_SLEEPS) return NULL;
+  g_autofree char *name = dup_name(thread);
+  return g_strdup_printf("%s waits for %s, but the process has no other thread. A fork copies none "
+                         "of them: the process that forked had used OpenMP before.",
+                         name, td_attach_wait_words(TD_WAIT_team));
+}
+
 /* ---- the main thread ---- */
 
 static char *
@@ -172,8 +184,8 @@ tell_main(const td_attach_threads *threads) {
 
 char *
 td_attach_verdict(const td_attach_threads *threads) {
-  static char *(*const tellers[])(const td_attach_threads *) = {tell_circle, tell_holder,
-                                                                tell_nested, tell_main};
+  static char *(*const tellers[])(const td_attach_threads *) = {
+      tell_circle, tell_holder, tell_nested, tell_lost_team, tell_main};
   char *sentence = NULL;
   for (size_t i = 0; i < G_N_ELEMENTS(tellers) && !sentence; i++)
     sentence = tellers[i](threads);

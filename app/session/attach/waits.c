@@ -102,8 +102,19 @@ matches_from(const row *row, const frame *frames, guint n, guint inner) {
   return false;
 }
 
+/* A library's own threads come from the C library. */
+static bool
+is_in_library(const frame *frames, guint n, const char *pattern, bool is_own) {
+  guint at = 0;
+  while (at < n && g_pattern_match_simple(pattern, frames[at].library))
+    at++;
+  return at > 0 && at < n && g_str_has_prefix(frames[at].library, "libc.") == is_own;
+}
+
 static bool
 matches(const row *row, const frame *frames, guint n) {
+  if (*row->inner == '@' || *row->inner == '~')
+    return is_in_library(frames, n, row->inner + 1, *row->inner == '~');
   for (guint i = 0; i < n; i++)
     if (g_pattern_match_simple(row->inner, frames[i].name) && matches_from(row, frames, n, i))
       return true;
