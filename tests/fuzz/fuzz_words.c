@@ -7,6 +7,7 @@
 #include "engine/profile/chain/chain_words.h"
 #include "engine/profile/check/check.h"
 #include "engine/profile/diff/diff.h"
+#include "engine/profile/diff/diff_by.h"
 #include "engine/profile/model/whatif.h"
 #include "engine/profile/order/order.h"
 #include "engine/profile/quiz/question_reasons.h"
@@ -193,6 +194,22 @@ compare(td_tape *tape) {
   td_error_clear(&error);
 }
 
+/* Nor does it have a key on one side alone. */
+static void
+compare_by(td_tape *tape) {
+  for (int by = 0; by < TD_N_REPORT_BYS; by++) {
+    td_error error = {0};
+    td_diff_by diff = {0};
+    bool done = td_diff_by_has((td_report_by)by) &&
+                !td_diff_by_make(tape, tape, (td_report_by)by, &diff, &error);
+    if (done && diff.n_passes_a != diff.n_passes_b) abort();
+    for (uint32_t i = 0; i < diff.n_rows; i++)
+      if (diff.rows[i].a.n_calls != diff.rows[i].b.n_calls) abort();
+    td_diff_by_fini(&diff);
+    td_error_clear(&error);
+  }
+}
+
 /* The answer is one of the choices. */
 static void
 ask(td_replay *replay, const td_question *question) {
@@ -298,6 +315,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   find_peak(tape);
   sum_up(tape, td_replay_catalog(replay));
   compare(tape);
+  compare_by(tape);
   find_causes(replay);
   td_replay_close(replay);
   speak_of_part(path);

@@ -25,11 +25,12 @@ typedef struct side {
   rows *rows;
   td_tape *tape;
   td_lives *lives;
-  const td_catalog *catalog; /* (borrowed) of the segment */
+  const td_catalog *catalog; /* (borrowed) of the segment, while it is visited; else NULL */
   uint32_t *row_of_node;     /* (owned) by row of the catalog: 1 + the row */
   td_number_map sums;        /* by pass and row: ns */
   td_number_map calls;       /* by pass and row */
   td_number_map failed;      /* graph tasks */
+  uint32_t n_passes;         /* once the last segment is visited */
 } side;
 
 bool
@@ -110,19 +111,13 @@ fill_in(side *self, bool is_a) {
     to->p75 = spread.p75;
   }
   td_samples_fini(&samples);
-  uint32_t n = td_lives_end(self->lives), *n_passes = is_a ? &diff->n_passes_a : &diff->n_passes_b;
-  for (uint32_t i = 0; i < n; i++)
+  uint32_t *n_passes = is_a ? &diff->n_passes_a : &diff->n_passes_b;
+  for (uint32_t i = 0; i < self->n_passes; i++)
     *n_passes += ended_well(self, i);
 }
 
-static td_status
-visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *data,
-              td_error *error) {
-  side *self = data;
-  self->catalog = catalog;
-  free(self->row_of_node);
-  self->row_of_node = td_try_alloc(catalog->n_nodes, sizeof *self->row_of_node);
-  if (!self->row_of_node) return td_error_set(error, TD_OUT_OF_MEMORY, "no memory to compare");
+static void
+apply_events(side *self, uint64_t first, uint64_t end) {
   const td_segment segment = {.number = TD_SEGMENT_WHOLE, .first = first, .end = end};
   td_tape_begin_pass(self->tape, &segment);
   for (uint64_t seq = first; seq < end; seq++) {
@@ -134,6 +129,21 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
       ++*td_number_map_put(&self->failed, event->graph_task_end.graph_task);
   }
   td_tape_end_pass(self->tape);
+}
+
+/* Lives that the tape leaves open end with the last segment: only its catalog names their nodes. */
+static td_status
+visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *data,
+              td_error *error) {
+  side *self = data;
+  self->row_of_node = td_try_alloc(catalog->n_nodes, sizeof *self->row_of_node);
+  if (!self->row_of_node) return td_error_set(error, TD_OUT_OF_MEMORY, "no memory to compare");
+  self->catalog = catalog;
+  apply_events(self, first, end);
+  if (end == td_tape_info_get(self->tape)->n_events) self->n_passes = td_lives_end(self->lives);
+  self->catalog = NULL;
+  free(self->row_of_node);
+  self->row_of_node = NULL;
   return td_tape_check_readable(self->tape, error);
 }
 
@@ -152,7 +162,6 @@ read_side(rows *rows, td_tape *tape, bool is_a, td_error *error) {
   else
     fill_in(&self, is_a);
   td_lives_free(self.lives);
-  free(self.row_of_node);
   td_number_map_fini(&self.sums);
   td_number_map_fini(&self.calls);
   td_number_map_fini(&self.failed);

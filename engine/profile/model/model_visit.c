@@ -8,7 +8,7 @@
 typedef struct walk {
   td_tape *tape;
   td_modeller *modeller;
-  const td_catalog *catalog; /* of the segment */
+  const td_catalog *catalog; /* (borrowed) of the segment, while it is visited; else NULL */
   td_model_visitor visit;
   void *data;
   td_status status;
@@ -32,6 +32,7 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
     if (event) td_modeller_apply(self->modeller, catalog, event);
   }
   td_tape_end_pass(self->tape);
+  self->catalog = NULL;
   if (self->status) return td_error_set(error, self->status, "no memory for a backward pass");
   return td_tape_check_readable(self->tape, error);
 }
