@@ -15,8 +15,8 @@
 
 #include "app/common/exit.h"
 
-/* WRITING: a command that reads a tape, and writes a file if that is wanted. If not, it gives the
- * rights to write up itself (app/commands/confine.h). */
+/* WRITING: a command that reads a tape, and writes a file if that is wanted. Then a confined child
+ * does both (app/commands/confined_child.h). If not, the command gives its rights up itself. */
 typedef enum td_command_needs {
   TD_NEEDS_ALL,
   TD_NEEDS_READING,

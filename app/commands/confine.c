@@ -6,10 +6,17 @@
 #include <glib.h>
 #include <sched.h>
 #include <seccomp.h>
-#include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#if __has_include(<linux/landlock.h>)
+#include <linux/landlock.h>
+#endif
+
+/* Landlock's third version, which older headers do not know. */
+#define HAS_TRUNCATE 3
+#define ACCESS_FS_TRUNCATE (1ULL << 14)
 
 /* What a reader may need, whatever the arguments. The C library, GLib and the compression library
  * are counted in, and so are threads, time, memory and an abort. */
@@ -97,6 +104,9 @@ static const int allowed[] = {
     SCMP_SYS(getrandom),
 };
 
+/* What a process needs besides, if it fills files that are open. */
+static const int filling[] = {SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(flock)};
+
 static void
 allow(scmp_filter_ctx filter, int call) {
   seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0);
@@ -138,14 +148,52 @@ allow_partly(scmp_filter_ctx filter) {
 
 /* The kernel answers to any other call as an older kernel would. So the C library takes an older
  * call instead, whose arguments a filter can see: clone for clone3, openat for openat2. */
-void
-td_confine_to_reading(void) {
+static void
+confine(bool fills) {
   if (IS_SANITIZED) return;
+  (void)td_confine_files(); /* the filter refuses the calls as well */
   scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
   if (!filter) return;
   for (size_t i = 0; i < G_N_ELEMENTS(allowed); i++)
     allow(filter, allowed[i]);
+  for (size_t i = 0; fills && i < G_N_ELEMENTS(filling); i++)
+    allow(filter, filling[i]);
   allow_partly(filter);
   seccomp_load(filter);
   seccomp_release(filter);
+}
+
+void
+td_confine_to_reading(void) {
+  confine(false);
+}
+
+void
+td_confine_to_filling(void) {
+  confine(true);
+}
+
+/* A descriptor that was open before keeps its rights. What is not named in the ruleset may go on:
+ * reading. */
+bool
+td_confine_files(void) {
+#ifdef LANDLOCK_CREATE_RULESET_VERSION
+  long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  if (version < 1) return false;
+  struct landlock_ruleset_attr refused = {
+      .handled_access_fs = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+                           LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+                           LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
+                           LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+                           LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+                           LANDLOCK_ACCESS_FS_MAKE_SYM};
+  if (version >= HAS_TRUNCATE) refused.handled_access_fs |= ACCESS_FS_TRUNCATE;
+  int rules = (int)syscall(SYS_landlock_create_ruleset, &refused, sizeof refused, 0);
+  bool done = rules >= 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+              syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+  if (rules >= 0) close(rules);
+  return done;
+#else
+  return false;
+#endif
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * `tapedeck import`: feeds a trace, compressed or not, to engine/exchange. The tape gets its
- * name when it is whole. */
+ * `tapedeck import`: opens the trace and the tape, and lets a confined child feed the trace,
+ * compressed or not, to engine/exchange. The tape gets its name when it is whole. */
 #include "engine/exchange/import.h"
 #include "app/command.h"
-#include "app/common/output_file.h"
+#include "app/commands/confined_child.h"
 #include "app/common/terminal.h"
 #include "engine/replay/segments.h"
 #include "engine/trace/tape.h"
@@ -44,8 +44,6 @@ trace_file_clear(trace_file *file) {
   g_free(file->raw);
   g_free(file->text);
 }
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(trace_file, trace_file_clear)
 
 static bool
 open_trace(trace_file *file, const char *path) {
@@ -154,7 +152,8 @@ needs_trust(const char *path) {
 }
 
 static void
-tell_report(const trace_file *file, const char *tape, const td_import_report *report) {
+tell_report(const trace_file *file, const char *part, const char *tape,
+            const td_import_report *report) {
   g_autofree char *nodes = td_format_many(report->n_nodes, "node", "nodes");
   g_autofree char *passes =
       td_format_many(report->n_graph_tasks, "backward pass", "backward passes");
@@ -171,43 +170,58 @@ tell_report(const trace_file *file, const char *tape, const td_import_report *re
             file->path, report->first_bad, bad);
   }
   fprintf(stderr, "tapedeck: imported %s: %s in %s; see it with: tapedeck %s %s%s\n", name, nodes,
-          passes, td_command_to_see(), needs_trust(tape) ? "--trust " : "", name);
+          passes, td_command_to_see(), needs_trust(part) ? "--trust " : "", name);
 }
 
+typedef struct job {
+  trace_file file;
+  const char *tape;  /* (borrowed) how the tape will be called */
+  td_import *import; /* (owned) */
+} job;
+
+/* ---- in the child ---- */
+
 static int
-write_tape(td_import *import, const trace_file *file, const char *tape) {
+write_tape(const job *self, const char *part) {
   td_error error = {0};
   td_import_report report;
-  td_output_file output;
+  const trace_file *file = &self->file;
   g_autofree char *source = g_path_get_basename(file->path);
-  td_output_file_begin(&output, tape);
-  td_status status = td_import_write(import, output.part, true, source, &report, &error);
-  if (status != TD_OK) {
-    td_output_file_drop(&output);
-    return td_command_file_error(status == TD_IO ? tape : file->path, &error);
-  }
-  (void)td_segments_add(output.part, TD_SEGMENT_EVENTS,
-                        NULL); /* a tape without a table is as good */
-  if (!td_output_file_keep(&output, true)) return td_command_fail(tape, "%s", g_strerror(errno));
-  tell_report(file, tape, &report);
+  td_status status = td_import_write(self->import, part, true, source, &report, &error);
+  if (status != TD_OK)
+    return td_command_file_error(status == TD_IO ? self->tape : file->path, &error);
+  (void)td_segments_add(part, TD_SEGMENT_EVENTS, NULL); /* a tape without a table is as good */
+  tell_report(file, part, self->tape, &report);
   return TD_EXIT_OK;
 }
 
 static int
-import(const char *path, const char *tape) {
-  g_auto(trace_file) file = {.fd = -1};
+fill(const char *part, int fd, void *data) {
+  job *self = data;
+  trace_file *file = &self->file;
   g_autofree char *problem = NULL;
-  if (!open_trace(&file, path)) return TD_EXIT_USAGE;
-  g_autofree char *folder = g_path_get_dirname(tape);
-  td_import *import = td_import_new(folder);
   ssize_t n;
-  while ((n = read_text(&file, &problem)) > 0 && td_import_feed(import, file.text, (size_t)n))
+  while ((n = read_text(file, &problem)) > 0 && td_import_feed(self->import, file->text, (size_t)n))
     continue;
-  end_progress(&file);
-  if (problem) td_import_break(import, problem);
-  int status = file.failure ? td_command_fail(path, "%s", g_strerror(file.failure))
-                            : write_tape(import, &file, tape);
-  td_import_free(import);
+  end_progress(file);
+  if (problem) td_import_break(self->import, problem);
+  return file->failure ? td_command_fail(file->path, "%s", g_strerror(file->failure))
+                       : write_tape(self, part);
+}
+
+/* ---- in the command ---- */
+
+static int
+import(const char *path, const char *tape) {
+  job self = {.tape = tape};
+  g_autofree char *folder = g_path_get_dirname(tape);
+  int status = TD_EXIT_USAGE;
+  if (open_trace(&self.file, path)) {
+    self.import = td_import_new(folder);
+    status = td_confined_child_write(tape, fill, &self);
+    td_import_free(self.import);
+  }
+  trace_file_clear(&self.file);
   return status;
 }
 

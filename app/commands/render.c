@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * `tapedeck render`: a picture of one instant. The window draws with the same code. */
+ * `tapedeck render`: a picture of one instant. The window draws with the same code. A confined
+ * child reads the tape and draws. */
 #include "app/command.h"
+#include "app/commands/confined_child.h"
 #include "app/commands/overlay_option.h"
 #include "app/commands/render_options.h"
 #include "app/common/fonts.h"
 #include "app/common/moment_replay.h"
-#include "app/common/output_file.h"
 #include "app/common/picture_file.h"
 #include "app/common/word_list.h"
 #include "engine/base/alloc.h"
@@ -20,22 +21,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-typedef struct job {
-  const char *path, *output;
-  int width, height;
-  const td_theme *theme;
-  td_replay *replay;     /* (owned) */
-  td_timeline *timeline; /* (owned) or NULL */
-  td_graph_scene *scene; /* (owned) or NULL */
-  td_overlay overlay;    /* (owned) */
-  bool has_overlay;
-  double from_ns, to_ns;  /* of the timeline */
-  td_memory memory;       /* (owned) */
-  td_label_cache *labels; /* (owned) */
-  uint64_t seq;           /* the last event before the moment */
-  char *how;              /* (owned) how the moment was chosen; NULL: the user gave its number */
-} job;
-
 /* The options as they were typed. */
 typedef struct options {
   char *view, *size, *overlay, *output;
@@ -43,6 +28,26 @@ typedef struct options {
   td_render_range range;
   gboolean dark;
 } options;
+
+typedef struct job {
+  const char *path, *output; /* (borrowed), as the next three */
+  const options *wanted;
+  const struct view *view;
+  const td_picture_format *format;
+  int width, height;
+  const td_theme *theme;
+  td_replay *replay;     /* (owned) */
+  td_timeline *timeline; /* (owned) or NULL */
+  td_graph_scene *scene; /* (owned) or NULL */
+  td_overlay overlay;    /* (owned) */
+  td_overlay_kind overlay_kind;
+  bool has_overlay;
+  double from_ns, to_ns;  /* of the timeline */
+  td_memory memory;       /* (owned) */
+  td_label_cache *labels; /* (owned) */
+  uint64_t seq;           /* the last event before the moment */
+  char *how;              /* (owned) how the moment was chosen; NULL: the user gave its number */
+} job;
 
 static td_graph_view
 fitted(const job *self) {
@@ -191,23 +196,16 @@ draw(const void *data, cairo_t *cr) {
 }
 
 static int
-save(const job *self, const struct view *view, const td_picture_format *format) {
-  drawing drawing = {self, view};
+save(const job *self, int fd) {
+  drawing drawing = {self, self->view};
   td_picture picture = {self->width, self->height, 1, draw, &drawing};
-  td_output_file output;
-  td_output_file_begin(&output, self->output);
-  const char *failure = td_picture_write(&picture, format, output.part);
+  FILE *file = fdopen(fd, "w");
+  if (!file) return td_command_fail(self->output, "%s", g_strerror(errno));
+  const char *failure = td_picture_write(&picture, self->format, file);
   td_error unread = {0};
-  if (td_tape_check_readable(td_replay_tape(self->replay), &unread)) {
-    td_output_file_drop(&output);
+  if (td_tape_check_readable(td_replay_tape(self->replay), &unread))
     return td_command_file_error(self->path, &unread);
-  }
-  if (failure) {
-    td_output_file_drop(&output);
-    return td_command_fail(self->output, "%s", failure);
-  }
-  if (td_output_file_keep(&output, true)) return TD_EXIT_OK;
-  return td_command_fail(self->output, "%s", g_strerror(errno));
+  return failure ? td_command_fail(self->output, "%s", failure) : TD_EXIT_OK;
 }
 
 /* A moment that the user did not give by its number: which one it is. */
@@ -219,8 +217,9 @@ tell_moment(const job *self) {
 }
 
 static int
-prepare(job *self, const struct view *view, td_overlay_kind overlay,
-        const td_moment_options *moment) {
+prepare(job *self) {
+  const struct view *view = self->view;
+  const td_moment_options *moment = &self->wanted->moment;
   td_error error = {0};
   if (!td_moment_replay(self->path, moment, view->needs_timeline, &self->replay, &self->seq,
                         &self->how))
@@ -236,11 +235,10 @@ prepare(job *self, const struct view *view, td_overlay_kind overlay,
   if (view->needs_memory &&
       td_memory_make(td_replay_tape(self->replay), TD_NONE, NULL, &self->memory, &error))
     return td_command_file_error(self->path, &error);
-  if (overlay != TD_N_OVERLAYS &&
+  if (self->has_overlay &&
       td_overlay_make(td_replay_tape(self->replay), catalog, active_graph_task(self->replay),
-                      overlay, &self->overlay, &error))
+                      self->overlay_kind, &self->overlay, &error))
     return td_command_file_error(self->path, &error);
-  self->has_overlay = overlay != TD_N_OVERLAYS;
   self->labels = td_label_cache_new(self->theme);
   return TD_EXIT_OK;
 }
@@ -256,12 +254,27 @@ job_fini(job *self) {
   g_free(self->how);
 }
 
+/* In the confined child, which can only fill the picture. */
+static int
+fill(const char *part, int fd, void *data) {
+  job *self = data;
+  int status = prepare(self);
+  if (self->timeline && !td_render_range_find(&self->wanted->range, self->timeline, self->replay,
+                                              self->path, &self->from_ns, &self->to_ns))
+    status = TD_EXIT_USAGE;
+  if (status == TD_EXIT_OK) status = save(self, fd);
+  if (status == TD_EXIT_OK) tell_moment(self);
+  job_fini(self);
+  return status;
+}
+
 static int
 run(const char *path, const options *wanted) {
-  const struct view *view = wanted->view ? view_find(wanted->view) : NULL;
-  const td_picture_format *format = wanted->output ? td_picture_format_find(wanted->output) : NULL;
   job self = {.path = path,
               .output = wanted->output,
+              .wanted = wanted,
+              .view = wanted->view ? view_find(wanted->view) : NULL,
+              .format = wanted->output ? td_picture_format_find(wanted->output) : NULL,
               .width = 1600,
               .height = 1000,
               .theme = td_theme_default(wanted->dark)};
@@ -270,28 +283,21 @@ run(const char *path, const options *wanted) {
     names[i] = views[i].name;
   g_autofree char *list = td_word_list_dup_text(names);
   if (!wanted->view) return td_command_bad_usage("render", "--view is missing: must be %s", list);
-  if (!td_command_check_word("render", "--view", wanted->view, names) || !view)
+  if (!td_command_check_word("render", "--view", wanted->view, names) || !self.view)
     return TD_EXIT_USAGE;
   if (!wanted->output)
     return td_command_bad_usage("render", "-o is missing: must be OUT.png, OUT.svg or OUT.pdf");
-  if (!format)
+  if (!self.format)
     return td_command_bad_usage("render", "-o '%s': must end in " TD_PICTURE_ENDINGS,
                                 wanted->output);
   if (!td_render_parse_size(wanted->size, &self.width, &self.height)) return TD_EXIT_USAGE;
   if (!td_render_range_check(&wanted->range, wanted->view)) return TD_EXIT_USAGE;
   if (!td_moment_options_check("render", &wanted->moment)) return TD_EXIT_USAGE;
-  td_overlay_kind overlay;
-  if (!td_overlay_option_find("render", wanted->overlay, &overlay)) return TD_EXIT_USAGE;
+  if (!td_overlay_option_find("render", wanted->overlay, &self.overlay_kind)) return TD_EXIT_USAGE;
+  self.has_overlay = self.overlay_kind != TD_N_OVERLAYS;
   if (wanted->overlay && strcmp(wanted->view, "graph"))
     return td_command_bad_usage("render", "--overlay goes with --view graph alone");
-  int status = prepare(&self, view, overlay, &wanted->moment);
-  if (self.timeline && !td_render_range_find(&wanted->range, self.timeline, self.replay, path,
-                                             &self.from_ns, &self.to_ns))
-    status = TD_EXIT_USAGE;
-  if (status == TD_EXIT_OK) status = save(&self, view, format);
-  if (status == TD_EXIT_OK) tell_moment(&self);
-  job_fini(&self);
-  return status;
+  return td_confined_child_write(wanted->output, fill, &self);
 }
 
 int

@@ -3,15 +3,14 @@
 
 #include "app/command.h"
 #include "app/commands/confine.h"
+#include "app/commands/confined_child.h"
 #include "app/common/columns.h"
-#include "app/common/output_file.h"
 #include "app/common/shell_name.h"
 #include "app/print/json_members.h"
 #include "engine/profile/model/prediction.h"
 #include "engine/replay/segments.h"
 #include "ui/geometry/format.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -203,17 +202,12 @@ print_text(const char *path, const question *self, const td_whatif *whatif) {
 /* ---- a prediction ---- */
 
 static int
-write_prediction(const char *path, td_tape *tape, const td_virtual_plan *plan, const char *output) {
+write_prediction(const char *path, td_tape *tape, const td_virtual_plan *plan, const char *output,
+                 const char *part) {
   td_error error = {0};
-  td_output_file file;
-  td_output_file_begin(&file, output);
-  td_status status = td_prediction_write(tape, plan, file.part, true, &error);
-  if (status) {
-    td_output_file_drop(&file);
-    return td_command_file_error(status == TD_IO ? output : path, &error);
-  }
-  (void)td_segments_add(file.part, TD_SEGMENT_EVENTS, NULL); /* without a table it is as good */
-  if (!td_output_file_keep(&file, true)) return td_command_fail(output, "%s", g_strerror(errno));
+  td_status status = td_prediction_write(tape, plan, part, true, &error);
+  if (status) return td_command_file_error(status == TD_IO ? output : path, &error);
+  (void)td_segments_add(part, TD_SEGMENT_EVENTS, NULL); /* without a table it is as good */
   g_autofree char *recorded = td_shell_name(path);
   g_autofree char *predicted = td_shell_name(output);
   fprintf(stderr, "tapedeck: predicted %s; see both with: tapedeck open %s --beside %s\n",
@@ -223,8 +217,18 @@ write_prediction(const char *path, td_tape *tape, const td_virtual_plan *plan, c
 
 /* ---- the command ---- */
 
+typedef struct asking {
+  const char *path; /* (borrowed), as the others */
+  question *question;
+  const options *options;
+} asking;
+
+/* part: where the prediction goes, or NULL. */
 static int
-answer(const char *path, question *self, const options *options) {
+answer(const asking *asking, const char *part) {
+  const char *path = asking->path;
+  question *self = asking->question;
+  const options *options = asking->options;
   td_error error = {0};
   td_tape *tape;
   td_whatif whatif;
@@ -236,19 +240,30 @@ answer(const char *path, question *self, const options *options) {
     print_json(self, &whatif);
   else
     print_text(path, self, &whatif);
-  if (!status && options->output)
-    status = write_prediction(path, tape, &self->plans[0], options->output);
+  if (!status && part)
+    status = write_prediction(path, tape, &self->plans[0], options->output, part);
   td_tape_close(tape);
   return status;
+}
+
+/* In the confined child. */
+static int
+fill(const char *part, int fd, void *data) {
+  return answer(data, part);
+}
+
+static int
+answer_confined(const asking *asking) {
+  const char *output = asking->options->output;
+  if (output) return td_confined_child_write(output, fill, (void *)asking);
+  td_confine_to_reading();
+  return answer(asking, NULL);
 }
 
 /* One tape has one schedule. */
 static bool
 may_write(const question *self, const char *path, const options *options) {
-  if (!options->output) {
-    td_confine_to_reading();
-    return true;
-  }
+  if (!options->output) return true;
   if (self->n_plans != 1) {
     td_command_bad_usage("whatif", "-o: needs one --policy, whose schedule goes to the tape");
     return false;
@@ -266,7 +281,7 @@ ask(const char *path, const options *options) {
   int status = TD_EXIT_USAGE;
   if (read_changes(&question, options) && read_plans(&question, options) &&
       may_write(&question, path, options))
-    status = answer(path, &question, options);
+    status = answer_confined(&(asking){path, &question, options});
   g_array_unref(question.scalings);
   return status;
 }

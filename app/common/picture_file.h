@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cairo.h>
+#include <stdio.h>
 
 /* The endings of a name, for people. */
 #define TD_PICTURE_ENDINGS ".png, .svg or .pdf"
@@ -21,7 +22,7 @@ typedef struct td_picture_format td_picture_format;
 /* td_picture_format_find returns the format that the ending of a name says, or NULL. */
 const td_picture_format *td_picture_format_find(const char *path);
 
-/* td_picture_write writes a picture. It returns NULL, or why it could not; borrowed until the next
- * call. */
+/* td_picture_write writes a picture into an open file, which stays open. It returns NULL, or why it
+ * could not; borrowed until the next call. */
 const char *td_picture_write(const td_picture *picture, const td_picture_format *format,
-                             const char *path);
+                             FILE *file);

@@ -19,9 +19,10 @@ typedef struct run {
 } run;
 
 struct td_span_sorter {
-  char *folder; /* (owned) */
-  int file;     /* or -1 */
-  int failure;  /* errno of the first failed read or write */
+  char *folder;   /* (owned) */
+  int file;       /* or -1 */
+  int not_opened; /* errno if there is none */
+  int failure;    /* errno of the first failed read or write */
   uint64_t n_in_file;
   td_span *gathered; /* (owned) the run that is being filled */
   uint32_t n_gathered;
@@ -31,11 +32,26 @@ struct td_span_sorter {
   uint32_t n_heap;
 };
 
+/* A file without a name, so that none is left if this process is killed. Some file systems can only
+ * take the name away afterwards. */
+static int
+open_file(const char *folder) {
+  int nameless = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (nameless >= 0) return nameless;
+  char *path = td_format("%s/.tapedeck-import-XXXXXX", folder);
+  int file = mkostemp(path, O_CLOEXEC), failure = errno;
+  if (file >= 0) unlink(path);
+  free(path);
+  errno = failure;
+  return file;
+}
+
 td_span_sorter *
 td_span_sorter_new(const char *folder) {
   td_span_sorter *sorter = TD_NEW(td_span_sorter);
   sorter->folder = td_dup_string(folder);
-  sorter->file = -1;
+  sorter->file = open_file(folder);
+  if (sorter->file < 0) sorter->not_opened = errno;
   sorter->gathered = td_realloc(NULL, RUN_SPANS, sizeof *sorter->gathered);
   return sorter;
 }
@@ -61,26 +77,13 @@ compare_spans(const void *a, const void *b) {
   return (x->order > y->order) - (x->order < y->order);
 }
 
-/* A file without a name, so that none is left if this process is killed. Some file systems can only
- * take the name away afterwards. */
-static int
-open_file(const char *folder) {
-  int nameless = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (nameless >= 0) return nameless;
-  char *path = td_format("%s/.tapedeck-import-XXXXXX", folder);
-  int file = mkostemp(path, O_CLOEXEC);
-  if (file >= 0) unlink(path);
-  free(path);
-  return file;
-}
-
 static void
 write_spans(td_span_sorter *sorter) {
   const char *at = (const char *)sorter->gathered;
   size_t left = sorter->n_gathered * sizeof(td_span);
-  if (sorter->file < 0) sorter->file = open_file(sorter->folder);
+  if (sorter->file < 0) sorter->failure = sorter->not_opened;
   while (left > 0 && !sorter->failure) {
-    ssize_t n = sorter->file < 0 ? -1 : write(sorter->file, at, left);
+    ssize_t n = write(sorter->file, at, left);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) sorter->failure = n < 0 ? errno : ENOSPC;
     if (n <= 0) break;

@@ -12,7 +12,8 @@
 
 typedef struct td_span_sorter td_span_sorter;
 
-/* td_span_sorter_new makes one that keeps its file in `folder`, if it ever needs one. */
+/* td_span_sorter_new makes one with its file in `folder`. It may be that no file can be made there:
+ * that counts once there are more spans than one run has. */
 td_span_sorter *td_span_sorter_new(const char *folder);
 void td_span_sorter_free(td_span_sorter *sorter);
 

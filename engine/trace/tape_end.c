@@ -2,6 +2,7 @@
 #include "engine/trace/tape_end.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/opened.h"
 #include "engine/trace/write_at.h"
 
 #include <errno.h>
@@ -90,7 +91,9 @@ static td_status
 write_same_file(const char *path, const td_tape_file *read, const td_tape_end *end,
                 td_error *error) {
   struct stat before, now;
-  int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK), failure = fd < 0 ? errno : 0;
+  int fd = td_opened_dup(path);
+  if (fd < 0) fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  int failure = fd < 0 ? errno : 0;
   bool same = !failure && fstat(read->fd, &before) == 0 && fstat(fd, &now) == 0 &&
               before.st_dev == now.st_dev && before.st_ino == now.st_ino &&
               (size_t)now.st_size == read->n_bytes && flock(fd, LOCK_EX | LOCK_NB) == 0;

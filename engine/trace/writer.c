@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/clock.h"
+#include "engine/base/opened.h"
 #include "engine/base/own_file.h"
 #include "engine/base/pages.h"
 
@@ -197,9 +198,10 @@ typedef enum clocks { OWN_CLOCKS, MADE_CLOCKS, COPIED_CLOCKS } clocks;
 static td_status
 open_with(const char *path, bool overwrite, clocks clocks, const td_tape_header *header,
           td_writer **writer, td_error *error) {
-  int fd;
-  td_status status =
-      overwrite ? replace_file(path, &fd, error) : create_file(path, 0666, &fd, error);
+  int fd = td_opened_dup(path);
+  td_status status = TD_OK;
+  if (fd < 0)
+    status = overwrite ? replace_file(path, &fd, error) : create_file(path, 0666, &fd, error);
   if (status) return status;
   flock(fd, LOCK_EX | LOCK_NB); /* for replace_file in another process; some files have no locks */
   td_writer *opened = writer_new(fd);

@@ -1,4 +1,5 @@
 # What all commands share: exit statuses, messages, moments, rights, closed outputs.
+import fcntl
 import json
 import math
 import os
@@ -221,10 +222,50 @@ class Cli(CliCase):
             self.assertIn(word, self.refused("render", self.tape, "--view", "timeline", *arguments, "-o", picture))
         self.assertIn("--view timeline", self.refused("render", self.tape, "--view", "graph", "--from", 1, "-o", picture))
 
-    def test_readers_are_confined(self):
+    def need_rights_taken(self):
         with open(TAPEDECK, "rb") as file:
             if b"libasan" in file.read():
                 self.skipTest("the address sanitizer needs the rights")
+
+    def test_writers_are_confined(self):
+        """The process that reads a stranger's file can only fill the output. Here it waits for somebody to read a pipe."""
+        self.need_rights_taken()
+        tape, trace = (os.path.join(self.folder.name, name) for name in ("large.tape", "trace.json"))
+        subprocess.run([MAKE_TAPE, "3000", "1", "1", "4", tape], check=True)
+        evaluate = "autograd::engine::evaluate_function: "
+        events = [{"ph": "X", "cat": "cpu_op", "name": evaluate + f"Node{i}Backward0", "pid": 7, "tid": 7, "ts": 10 * i, "dur": 5,
+                   "args": {"Sequence number": i, "Fwd thread id": 1}} for i in range(3000)]
+        with open(trace, "w") as file:
+            json.dump({"traceEvents": events}, file)
+        for command in (["export", tape, "--to", "dot", "--force"], ["render", tape, "--view", "graph"],
+                        ["whatif", tape, "--policy", "fifo", "--force"], ["import", trace, "--force"]):
+            self.assertGreater(self.written_while_confined(command), 4096, command)  # more than the pipe holds
+
+    def written_while_confined(self, command):
+        pipe = os.path.join(self.folder.name, "pipe.png")
+        os.mkfifo(pipe)
+        writer = subprocess.Popen([TAPEDECK, *command, "-o", pipe], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with open(pipe, "rb") as reader:
+            fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+            self.assertTrue(self.has_confined_child(writer.pid), command)
+            n_bytes = len(reader.read())
+        self.assertEqual(writer.wait(), 0, command)
+        os.unlink(pipe)
+        return n_bytes
+
+    def has_confined_child(self, pid):
+        give_up = time.monotonic() + 60
+        while time.monotonic() < give_up:
+            with open(f"/proc/{pid}/task/{pid}/children") as file:
+                for child in file.read().split():
+                    with open(f"/proc/{child}/status") as status:
+                        if "Seccomp:\t2" in status.read():
+                            return True
+            time.sleep(0.005)
+        return False
+
+    def test_readers_are_confined(self):
+        self.need_rights_taken()
         with open(os.path.join(os.environ["SOURCE_ROOT"], "app", "commands.def")) as file:
             commands = re.findall(r"^TD_COMMAND\((\w+), READING,", file.read(), re.M)
         self.assertGreater(len(commands), 5)

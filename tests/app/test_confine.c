@@ -12,6 +12,7 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -289,6 +290,50 @@ has_only_its_rights(void) {
   return !wrong;
 }
 
+/* What Landlock does, without the filter of calls. */
+static const char *
+find_wrong_file_right(void) {
+  g_autofree char *file = g_build_filename(folder, "file", NULL);
+  int opened = open(file, O_RDWR);
+  if (!td_confine_files()) return "has no Landlock";
+  if (ftruncate(opened, 6) != 0 || pwrite(opened, "a", 1, 0) != 1) return "cannot fill a file";
+  if (open(file, O_RDONLY) < 0) return "cannot read";
+  if (open(file, O_WRONLY) >= 0 || errno != EACCES) return "writes";
+  if (open(file, O_RDONLY | O_TRUNC) >= 0 || errno != EACCES) return "truncates";
+  if (g_unlink(file) == 0 || errno != EACCES) return "removes";
+  g_autofree char *made = g_build_filename(folder, "made", NULL);
+  if (g_creat(made, 0600) >= 0 || errno != EACCES) return "creates";
+  if (g_mkdir(made, 0700) == 0 || errno != EACCES) return "makes folders";
+  if (symlink("file", made) == 0 || errno != EACCES) return "makes links";
+  execl("/bin/true", "true", NULL);
+  return errno == EACCES ? NULL : "starts programs";
+}
+
+static bool
+has_only_its_file_rights(void) {
+  const char *wrong = find_wrong_file_right();
+  if (wrong) g_printerr("a process confined to its files %s\n", wrong);
+  return !wrong;
+}
+
+/* Who fills a file may change its length, and do nothing else that a reader may not. */
+static const char *
+find_wrong_filling(void) {
+  g_autofree char *file = g_build_filename(folder, "file", NULL);
+  int opened = open(file, O_RDWR);
+  td_confine_to_filling();
+  if (ftruncate(opened, 6) != 0 || flock(opened, LOCK_EX) != 0) return "cannot fill a file";
+  if (posix_fallocate(opened, 0, 6) != 0) return "cannot make room in a file";
+  return find_wrong_right();
+}
+
+static bool
+has_only_rights_to_fill(void) {
+  const char *wrong = find_wrong_filling();
+  if (wrong) g_printerr("a process confined to filling %s\n", wrong);
+  return !wrong;
+}
+
 static bool
 is_refused_all(void) {
   if (!disarm_calls()) return false;
@@ -331,6 +376,24 @@ test_rights(void) {
   g_assert_cmpstr(text, ==, "a tape");
 }
 
+static void
+test_filling(void) {
+  if (can_confine()) g_assert_true(is_true_in_child(has_only_rights_to_fill));
+}
+
+static bool
+has_landlock(void) {
+  return td_confine_files();
+}
+
+static void
+test_files(void) {
+  if (!is_true_in_child(has_landlock))
+    g_test_skip("the kernel has no Landlock");
+  else
+    g_assert_true(is_true_in_child(has_only_its_file_rights));
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -340,6 +403,8 @@ main(int argc, char **argv) {
   g_file_set_contents(file, "a tape", -1, NULL);
   g_test_add_func("/app/confine/calls", test_calls);
   g_test_add_func("/app/confine/rights", test_rights);
+  g_test_add_func("/app/confine/filling", test_filling);
+  g_test_add_func("/app/confine/files", test_files);
   int status = g_test_run();
   g_unlink(file);
   g_rmdir(made);

@@ -65,12 +65,21 @@ job_free(gpointer data) {
   g_free(data);
 }
 
+static const char *
+write_picture(const td_picture *picture, const td_picture_format *format, const char *path) {
+  FILE *file = fopen(path, "we");
+  if (!file) return g_strerror(errno);
+  const char *failure = td_picture_write(picture, format, file);
+  bool is_closed = fclose(file) == 0;
+  return failure || is_closed ? failure : g_strerror(errno);
+}
+
 static void
 write_cb(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
   const Job *job = data;
   const TdShot *shot = job->shot;
   const td_picture picture = {shot->width, shot->height, shot->scale, draw, shot};
-  const char *failure = td_picture_write(&picture, job->format, job->output.part);
+  const char *failure = write_picture(&picture, job->format, job->output.part);
   if (failure)
     g_task_return_new_error(task, G_IO_ERROR, G_IO_ERROR_FAILED, "%s", failure);
   else
