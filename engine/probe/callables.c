@@ -17,33 +17,27 @@ static td_number_map known;
 
 /* Names of attributes, made once. Guarded by the GIL. */
 static struct {
-  void *code, *qualified, *module, *function, *partial, *wrapped, *call;
-  void *partial_type;
+  void *code, *qualified, *module, *function, *partial, *wrapped, *call, *name, *self, *of_class;
 } names;
 
 static void
-make_names(const td_python *python) {
+make_names(void) {
   if (names.code) return;
-  names.qualified = python->PyUnicode_InternFromString("__qualname__");
-  names.module = python->PyUnicode_InternFromString("__module__");
-  names.function = python->PyUnicode_InternFromString("__func__");
-  names.partial = python->PyUnicode_InternFromString("func");
-  names.wrapped = python->PyUnicode_InternFromString("__wrapped__");
-  names.call = python->PyUnicode_InternFromString("__call__");
-  names.code = python->PyUnicode_InternFromString("__code__");
+  names.qualified = td_python_key("__qualname__");
+  names.module = td_python_key("__module__");
+  names.function = td_python_key("__func__");
+  names.partial = td_python_key("func");
+  names.wrapped = td_python_key("__wrapped__");
+  names.call = td_python_key("__call__");
+  names.name = td_python_key("__name__");
+  names.self = td_python_key("__self__");
+  names.of_class = td_python_key("__objclass__");
+  names.code = td_python_key("__code__");
 }
 
 static void
 drop(const td_python *python, void *object) {
   if (object) python->Py_DecRef(object);
-}
-
-/* Owned, or NULL. */
-static void *
-attribute(const td_python *python, void *object, void *name) {
-  void *value = object && name ? python->PyObject_GetAttr(object, name) : NULL;
-  if (!value) python->PyErr_Clear();
-  return value;
 }
 
 static const char *
@@ -65,13 +59,12 @@ short_path(const char *path) {
 /* "name (file:line)"; the caller frees. */
 static char *
 name_with_place(const td_python *python, const char *name, void *code) {
-  void *file = python->PyObject_GetAttrString(code, "co_filename");
-  void *line = python->PyObject_GetAttrString(code, "co_firstlineno");
+  void *file = td_python_slot_named(code, "co_filename");
+  void *line = td_python_slot_named(code, "co_firstlineno");
   const char *path = text_of(python, file);
-  char *text = path && line ? td_format("%s (%s:%lld)", name, short_path(path),
-                                        python->PyLong_AsLongLong(line))
-                            : td_dup_string(name);
-  python->PyErr_Clear();
+  char *text = path && line
+                   ? td_format("%s (%s:%lld)", name, short_path(path), td_python_number(line))
+                   : td_dup_string(name);
   drop(python, file);
   drop(python, line);
   return text;
@@ -107,15 +100,15 @@ intern_and_free(char *text) {
 /* What a variable of a function's closure holds (owned), or NULL. */
 static void *
 closed_over(const td_python *python, void *function, void *code, const char *name) {
-  void *cells = python->PyObject_GetAttrString(function, "__closure__"), *found = NULL;
-  void *free_names = python->PyObject_GetAttrString(code, "co_freevars");
-  td_python_size n = cells && free_names ? python->PyTuple_Size(cells) : 0;
+  void *cells = td_python_slot_named(function, "__closure__"), *found = NULL;
+  void *free_names = td_python_slot_named(code, "co_freevars");
+  bool is_closure = cells && free_names && td_python_type_of(cells) == python->PyTuple_Type;
+  td_python_size n = is_closure ? python->PyTuple_Size(cells) : 0;
   for (td_python_size i = 0; i < n && !found; i++) {
     const char *text = text_of(python, python->PyTuple_GetItem(free_names, i));
     if (text && strcmp(text, name) == 0)
       found = python->PyCell_Get(python->PyTuple_GetItem(cells, i));
   }
-  python->PyErr_Clear();
   drop(python, free_names);
   drop(python, cells);
   return found;
@@ -124,20 +117,17 @@ closed_over(const td_python *python, void *function, void *code, const char *nam
 /* The only element of a list that an object has (owned), or NULL. */
 static void *
 only_one(const td_python *python, void *object, const char *list_name) {
-  void *list = python->PyObject_GetAttrString(object, list_name), *one = NULL;
-  void *type = list ? python->PyObject_Type(list) : NULL;
-  if (type == python->PyList_Type && python->PyList_Size(list) == 1)
-    one = python->PyList_GetItem(list, 0);
+  void *dict = td_python_own_dict(object), *list = td_python_item(dict, list_name), *one = NULL;
+  bool is_list = list && td_python_type_of(list) == python->PyList_Type;
+  if (is_list && python->PyList_Size(list) == 1) one = python->PyList_GetItem(list, 0);
   if (one) python->Py_IncRef(one);
-  python->PyErr_Clear();
-  drop(python, type);
-  drop(python, list);
+  drop(python, dict);
   return one;
 }
 
 static bool
 is_torchs(const td_python *python, void *function) {
-  void *module = attribute(python, function, names.module);
+  void *module = td_python_slot(function, names.module);
   const char *name = text_of(python, module);
   bool is_own =
       name && (strcmp(name, "torch.utils.hooks") == 0 || strcmp(name, "torch.autograd.graph") == 0);
@@ -167,12 +157,12 @@ own_name(const td_python *python, void *qualified, void *code) {
 /* 0 if the name is that of *next (owned), which the function wraps. */
 static uint32_t
 name_of_function(const td_python *python, void *function, void **next) {
-  void *code = attribute(python, function, names.code);
-  void *qualified = attribute(python, function, names.qualified);
+  void *code = td_python_slot(function, names.code);
+  void *qualified = td_python_slot(function, names.qualified);
   uint32_t number = code ? find_known(code, qualified) : 0;
   if (code && (!number || number == GOES_ON)) {
     bool is_own = is_torchs(python, function);
-    *next = attribute(python, function, names.wrapped);
+    *next = td_python_slot(function, names.wrapped);
     if (!*next && is_own) *next = inside_torchs(python, function, code, text_of(python, qualified));
     bool goes_on = *next || is_own;
     uint32_t name = *next ? 0 : intern_and_free(own_name(python, qualified, code));
@@ -184,11 +174,39 @@ name_of_function(const td_python *python, void *function, void **next) {
   return number;
 }
 
-/* "module.name" of what C has made. */
+/* The class whose method it is (owned), or NULL: a function of a module. */
+static void *
+class_of_builtin(const td_python *python, void *object) {
+  void *self = td_python_slot(object, names.self), *type = self ? td_python_type_of(self) : NULL;
+  bool is_class = type && td_python_is_a(python, self, python->PyType_Type);
+  if (is_class) return self;
+  bool is_method = type && self != python->_Py_NoneStruct && type != python->PyModule_Type;
+  if (is_method) python->Py_IncRef(type);
+  drop(python, self);
+  return is_method ? type : td_python_slot(object, names.of_class);
+}
+
+/* "module.Class.name" of what C has made. */
 static uint32_t
 name_of_builtin(const td_python *python, void *object) {
-  void *module = attribute(python, object, names.module);
-  void *qualified = attribute(python, object, names.qualified);
+  void *module = td_python_slot(object, names.module), *name = td_python_slot(object, names.name);
+  void *type = class_of_builtin(python, object);
+  void *qualified = type ? td_python_class_slot(type, names.qualified) : NULL;
+  const char *first = text_of(python, module), *last = text_of(python, name),
+             *of = text_of(python, qualified);
+  char *text = td_format("%s%s%s%s%s", first ? first : "", first ? "." : "", of ? of : "",
+                         of ? "." : "", last ? last : "?");
+  drop(python, qualified);
+  drop(python, type);
+  drop(python, module);
+  drop(python, name);
+  return intern_and_free(text);
+}
+
+static uint32_t
+name_of_class(const td_python *python, void *type) {
+  void *module = td_python_class_slot(type, names.module);
+  void *qualified = td_python_class_slot(type, names.qualified);
   const char *first = text_of(python, module), *last = text_of(python, qualified);
   char *text = first && last ? td_format("%s.%s", first, last) : td_dup_string(last ? last : "?");
   drop(python, module);
@@ -201,15 +219,15 @@ static uint32_t
 name_of_object(const td_python *python, void *type) {
   uint32_t number = find_known(type, NULL);
   if (number) return number;
-  void *call = attribute(python, type, names.call), *code = attribute(python, call, names.code);
-  void *qualified = attribute(python, type, names.qualified);
+  void *call = td_python_class_item(type, names.call), *code = td_python_slot(call, names.code);
+  void *qualified = td_python_class_slot(type, names.qualified);
   const char *name = text_of(python, qualified);
   if (code && name) {
     char *method = td_format("%s.__call__", name);
     number = intern_and_free(name_with_place(python, method, code));
     free(method);
   } else {
-    number = name_of_builtin(python, type);
+    number = name_of_class(python, type);
   }
   remember(python, type, NULL, number);
   drop(python, qualified);
@@ -219,33 +237,27 @@ name_of_object(const td_python *python, void *type) {
 }
 
 static bool
-is_partial(const td_python *python, const void *type) {
-  if (!names.partial_type)
-    names.partial_type = td_python_module_item(python, "functools", "partial");
-  return type == names.partial_type;
-}
-
-static bool
 is_builtin(const td_python *python, const void *type) {
   return type == python->PyCFunction_Type || type == python->PyMethodDescr_Type ||
-         type == python->PyWrapperDescr_Type || type == python->PyType_Type;
+         type == python->PyWrapperDescr_Type;
 }
 
 /* The number of the name, or 0 if it is that of *next (owned). */
 static uint32_t
 step(const td_python *python, void *callable, void **next) {
-  void *type = python->PyObject_Type(callable);
+  void *type = td_python_type_of(callable);
   uint32_t number = 0;
   if (type == python->PyFunction_Type)
     number = name_of_function(python, callable, next);
   else if (type == python->PyMethod_Type)
-    *next = attribute(python, callable, names.function);
-  else if (is_partial(python, type))
-    *next = attribute(python, callable, names.partial);
+    *next = td_python_slot(callable, names.function);
+  else if (td_python_is_partial(type))
+    *next = td_python_slot(callable, names.partial);
+  else if (type == python->PyType_Type)
+    number = name_of_class(python, callable);
   else
     number =
         is_builtin(python, type) ? name_of_builtin(python, callable) : name_of_object(python, type);
-  drop(python, type);
   return number;
 }
 
@@ -266,9 +278,9 @@ name_of(const td_python *python, void *callable) {
 
 uint32_t
 td_callables_name(const td_python *python, void *callable) {
-  td_python_pending pending = td_python_put_away(python);
-  make_names(python);
+  td_python_pending pending = td_python_put_away();
+  make_names();
   uint32_t number = name_of(python, callable);
-  td_python_give_back(python, pending);
+  td_python_give_back(pending);
   return number;
 }

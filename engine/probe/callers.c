@@ -19,19 +19,20 @@ dup_text(const td_python *python, void *text) {
   return words && *words ? td_dup_string(words) : NULL;
 }
 
+static struct { void *id, *name; } keys; /* guarded by the GIL */
+
 /* Is this the thread.Thread of the kernel's thread `tid`? */
 static bool
 is_thread(const td_python *python, void *thread, int tid) {
-  void *number = python->PyObject_GetAttrString(thread, "_native_id");
-  bool is_it = number && python->PyLong_AsLongLong(number) == tid;
+  void *number = td_python_own(thread, keys.id);
+  bool is_it = number && td_python_number(number) == tid;
   if (number) python->Py_DecRef(number);
-  python->PyErr_Clear();
   return is_it;
 }
 
 static char *
 dup_name_of(const td_python *python, void *thread) {
-  void *name = python->PyObject_GetAttrString(thread, "_name");
+  void *name = td_python_own(thread, keys.name);
   char *text = dup_text(python, name);
   if (name) python->Py_DecRef(name);
   return text;
@@ -40,7 +41,9 @@ dup_name_of(const td_python *python, void *thread) {
 /* NULL for a thread that Python did not name. The GIL is held. */
 static char *
 dup_python_name(const td_python *python, int tid) {
-  void *threads = td_python_module_item(python, "threading", "_active");
+  void *threads = td_python_module_item("threading", "_active");
+  if (!keys.id) keys.id = td_python_key("_native_id");
+  if (!keys.name) keys.name = td_python_key("_name");
   bool is_dict = threads && td_python_type_of(threads) == python->PyDict_Type;
   char *name = NULL;
   td_python_size at = 0;
@@ -76,9 +79,9 @@ static char *
 dup_name_of_other_cb(int tid) {
   const td_python *python = td_python_find();
   if (tid == getpid() || !python) return td_dup_string("main");
-  td_python_pending pending = td_python_put_away(python);
+  td_python_pending pending = td_python_put_away();
   char *name = dup_python_name(python, tid);
-  td_python_give_back(python, pending);
+  td_python_give_back(pending);
   return name;
 }
 

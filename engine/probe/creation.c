@@ -28,6 +28,7 @@
 static const td_python *python_now;
 static bool (*no_hooks)(void); /* NULL: there are no creation hooks */
 static uint64_t (*thread_id)(void);
+static void *metadata_key;     /* (owned) */
 static void *context;          /* (owned) torch.autograd.graph.node_creation_hook(note_made) */
 static _Thread_local char own; /* its address is the thread's */
 
@@ -39,10 +40,9 @@ drop(void *object) {
 /* note_made(node): PyTorch calls it. */
 static void *
 note_made(void *self, void *const *arguments, td_python_size n) {
-  void *metadata = n == 1 ? python_now->PyObject_GetAttrString(arguments[0], "metadata") : NULL;
+  void *metadata = n == 1 ? td_python_c_attribute(arguments[0], metadata_key) : NULL;
   void *thread = python_now->PyLong_FromUnsignedLongLong(thread_id());
-  if (metadata && thread) python_now->PyDict_SetItemString(metadata, TD_CREATION_THREAD, thread);
-  python_now->PyErr_Clear();
+  td_python_set(metadata, TD_CREATION_THREAD, thread);
   drop(thread);
   drop(metadata);
   return python_now->Py_BuildValue("");
@@ -53,9 +53,10 @@ leave_cb(void *capsule) {
   td_python_hold hold;
   bool is_own = python_now->PyCapsule_GetPointer(capsule, CAPSULE) == &own;
   if (!is_own || no_hooks() || !td_python_enter(python_now, &hold)) return;
-  void *none = python_now->Py_BuildValue("");
-  drop(python_now->PyObject_CallMethod(context, "__exit__", "OOO", none, none, none));
-  drop(none);
+  void *nothing = python_now->Py_BuildValue("(OOO)", python_now->_Py_NoneStruct,
+                                            python_now->_Py_NoneStruct, python_now->_Py_NoneStruct);
+  drop(td_python_call_method(context, "__exit__", nothing));
+  drop(nothing);
   td_python_leave(python_now, hold);
 }
 
@@ -64,7 +65,7 @@ static bool
 watch_end(void) {
   void *of_thread = python_now->PyThreadState_GetDict();
   void *capsule = of_thread ? python_now->PyCapsule_New(&own, CAPSULE, leave_cb) : NULL;
-  bool done = capsule && python_now->PyDict_SetItemString(of_thread, CAPSULE, capsule) == 0;
+  bool done = td_python_set(of_thread, CAPSULE, capsule);
   drop(capsule);
   return done;
 }
@@ -77,9 +78,11 @@ td_creation_is_missing(void) {
 void
 td_creation_enter(void) {
   int had_gc = python_now->PyGC_Disable ? python_now->PyGC_Disable() : 0;
-  td_python_pending pending = td_python_put_away(python_now);
-  if (watch_end()) drop(python_now->PyObject_CallMethod(context, "__enter__", NULL));
-  td_python_give_back(python_now, pending);
+  td_python_pending pending = td_python_put_away();
+  void *entered = watch_end() ? td_python_call_method(context, "__enter__", NULL) : NULL;
+  if (!entered) td_python_raise_later(python_now);
+  drop(entered);
+  td_python_give_back(pending);
   if (had_gc) python_now->PyGC_Enable();
 }
 
@@ -88,10 +91,11 @@ td_creation_start(const td_python *python, bool (*are_no_hooks)(void), uint64_t 
   static td_python_method method = {"note_made", note_made, TD_PYTHON_FASTCALL, NULL};
   python_now = python;
   thread_id = thread;
-  void *type = td_python_module_item(python, "torch.autograd.graph", "node_creation_hook");
+  void *type = td_python_module_item("torch.autograd.graph", "node_creation_hook");
   void *note = python->PyCFunction_NewEx(&method, NULL, NULL);
-  context = type ? python->PyObject_CallFunctionObjArgs(type, note, NULL) : NULL;
-  python->PyErr_Clear();
+  context = type ? td_python_call_with(type, note, NULL) : NULL;
+  if (!context) td_python_raise_later(python);
+  metadata_key = td_python_key("metadata");
   drop(type);
   drop(note);
   if (context) no_hooks = are_no_hooks;

@@ -50,10 +50,9 @@ hash_of(const frames *self) {
 
 static void
 print_attribute(const td_python *python, FILE *out, void *code, const char *name) {
-  void *value = python->PyObject_GetAttrString(code, name);
+  void *value = td_python_slot_named(code, name);
   const char *text = td_python_text(python, value);
   fputs(text ? text : "?", out);
-  python->PyErr_Clear();
   if (value) python->Py_DecRef(value);
 }
 

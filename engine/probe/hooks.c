@@ -23,11 +23,6 @@ static uint64_t (*next_sequence_nr)(void);
 static const td_hooks_listener *listener;
 static void *names; /* (owned) of hooks.py */
 
-static long long
-number(void *object) {
-  return python->PyLong_AsLongLong(object);
-}
-
 static void *
 none(void) {
   return python->Py_BuildValue("");
@@ -48,8 +43,8 @@ static td_seen_edge *
 read_edges(void *const *arguments, size_t n) {
   td_seen_edge *edges = TD_NEW_N(td_seen_edge, n + 1);
   for (size_t i = 0; i < n; i++)
-    edges[i] =
-        (td_seen_edge){(uint32_t)number(arguments[2 * i]), (uint32_t)number(arguments[2 * i + 1])};
+    edges[i] = (td_seen_edge){(uint32_t)td_python_number(arguments[2 * i]),
+                              (uint32_t)td_python_number(arguments[2 * i + 1])};
   return edges;
 }
 
@@ -58,9 +53,9 @@ static td_seen_gradient *
 read_gradients(void *const *arguments, size_t n) {
   td_seen_gradient *gradients = TD_NEW_N(td_seen_gradient, n + 1);
   for (size_t i = 0; i < n; i++) {
-    long long n_bytes = number(arguments[2 * i]);
+    long long n_bytes = td_python_number(arguments[2 * i]);
     gradients[i] = (td_seen_gradient){.defined = n_bytes >= 0,
-                                      .device = (int32_t)number(arguments[2 * i + 1]),
+                                      .device = (int32_t)td_python_number(arguments[2 * i + 1]),
                                       .n_bytes = n_bytes > 0 ? (uint64_t)n_bytes : 0};
   }
   return gradients;
@@ -76,8 +71,8 @@ find_forward(uint64_t sequence_nr, long long thread) {
 /* The thread that made a node, by the node's metadata. -1: unknown. */
 static long long
 find_maker(void *metadata) {
-  void *thread = python->PyDict_GetItemString(metadata, TD_CREATION_THREAD);
-  return thread ? number(thread) : -1;
+  void *thread = td_python_item(metadata, TD_CREATION_THREAD);
+  return thread ? td_python_number(thread) : -1;
 }
 
 /* tell_node(name, sequence_nr, metadata, device, n_inputs, leaf, edges...): `metadata` is the
@@ -86,17 +81,18 @@ static void *
 tell_node(void *self, void *const *arguments, td_python_size n) {
   const char *name = n >= 6 ? td_python_text(python, arguments[0]) : NULL;
   if (!name) return from_id(TD_NONE);
-  uint64_t sequence_nr = python->PyLong_AsUnsignedLongLongMask(arguments[1]);
-  const void *leaf = (const void *)(uintptr_t)number(arguments[5]);
+  uint64_t sequence_nr = td_python_bits(arguments[1]);
+  const void *leaf = (const void *)(uintptr_t)td_python_number(arguments[5]);
   td_seen_edge *edges = read_edges(arguments + 6, (size_t)(n - 6) / 2);
   td_forward forward = find_forward(sequence_nr, find_maker(arguments[2]));
-  uint32_t node = td_reconstruct_node(&(td_seen_node){.name = name,
-                                                      .sequence_nr = sequence_nr,
-                                                      .device = (int32_t)number(arguments[3]),
-                                                      .n_inputs = (uint32_t)number(arguments[4]),
-                                                      .n_edges = (uint32_t)(n - 6) / 2,
-                                                      .edges = edges,
-                                                      .stack = forward.stack});
+  uint32_t node =
+      td_reconstruct_node(&(td_seen_node){.name = name,
+                                          .sequence_nr = sequence_nr,
+                                          .device = (int32_t)td_python_number(arguments[3]),
+                                          .n_inputs = (uint32_t)td_python_number(arguments[4]),
+                                          .n_edges = (uint32_t)(n - 6) / 2,
+                                          .edges = edges,
+                                          .stack = forward.stack});
   free(edges);
   td_stacks_emit(node, forward);
   uint32_t label = leaf ? td_stacks_label(leaf) : 0;
@@ -112,10 +108,10 @@ tell_input(void *self, void *const *arguments, td_python_size n) {
   const char *shape = td_python_text(python, arguments[2]);
   const char *dtype = td_python_text(python, arguments[3]);
   if (!shape || !dtype) return none();
-  long long n_bytes = number(arguments[5]);
-  TD_EMIT(input_metadata, .node = (uint32_t)number(arguments[0]),
-          .input_nr = (uint32_t)number(arguments[1]), .shape = td_intern(shape),
-          .dtype = td_intern(dtype), .device = (int32_t)number(arguments[4]),
+  long long n_bytes = td_python_number(arguments[5]);
+  TD_EMIT(input_metadata, .node = (uint32_t)td_python_number(arguments[0]),
+          .input_nr = (uint32_t)td_python_number(arguments[1]), .shape = td_intern(shape),
+          .dtype = td_intern(dtype), .device = (int32_t)td_python_number(arguments[4]),
           .bytes = (uint32_t)TD_MIN(n_bytes, (long long)UINT32_MAX));
   return none();
 }
@@ -147,7 +143,8 @@ static void *
 end_of(void *self, void *const *arguments, td_python_size n) {
   if (n != 2) return none();
   node_end *end = TD_NEW(node_end);
-  *end = (node_end){(uint32_t)number(arguments[0]), (uint32_t)number(arguments[1])};
+  *end = (node_end){(uint32_t)td_python_number(arguments[0]),
+                    (uint32_t)td_python_number(arguments[1])};
   return python->PyCapsule_New(end, NODE_END, freed_cb);
 }
 
@@ -155,15 +152,15 @@ end_of(void *self, void *const *arguments, td_python_size n) {
  */
 static void *
 tell_pass(void *self, void *const *arguments, td_python_size n) {
-  size_t n_roots = n >= 4 ? (size_t)number(arguments[3]) : 0;
+  size_t n_roots = n >= 4 ? (size_t)td_python_number(arguments[3]) : 0;
   if (n_roots == 0 || (size_t)n < 4 + 4 * n_roots) return none();
   size_t n_outputs = ((size_t)n - 4 - 4 * n_roots) / 2;
   td_seen_edge *roots = read_edges(arguments + 4, n_roots);
   td_seen_gradient *gradients = read_gradients(arguments + 4 + 2 * n_roots, n_roots);
   td_seen_edge *outputs = read_edges(arguments + 4 + 4 * n_roots, n_outputs);
-  td_seen_pass seen = {.keep_graph = number(arguments[0]) != 0,
-                       .create_graph = number(arguments[1]) != 0,
-                       .accumulate_grad = number(arguments[2]) != 0,
+  td_seen_pass seen = {.keep_graph = td_python_number(arguments[0]) != 0,
+                       .create_graph = td_python_number(arguments[1]) != 0,
+                       .accumulate_grad = td_python_number(arguments[2]) != 0,
                        .n_roots = (uint32_t)n_roots,
                        .n_outputs = (uint32_t)n_outputs,
                        .roots = roots,
@@ -182,9 +179,10 @@ tell_pass(void *self, void *const *arguments, td_python_size n) {
 static void *
 tell_pass_over(void *self, void *const *arguments, td_python_size n) {
   if (n != 2) return none();
-  bool failed = python->PyObject_IsTrue(arguments[1]) == 1;
+  bool failed = arguments[1] != python->_Py_NoneStruct;
   const char *words = failed ? td_python_text(python, arguments[1]) : NULL;
-  td_numerics_end_task(td_reconstruct_pass_end((uint32_t)number(arguments[0]), words));
+  if (failed && !words) words = "an error whose text is no Unicode";
+  td_numerics_end_task(td_reconstruct_pass_end((uint32_t)td_python_number(arguments[0]), words));
   return none();
 }
 
@@ -193,10 +191,10 @@ tell_pass_over(void *self, void *const *arguments, td_python_size n) {
 static void *
 tell_begin(void *self, void *const *arguments, td_python_size n) {
   if (n < 4) return none();
-  uint32_t node = (uint32_t)number(arguments[0]);
+  uint32_t node = (uint32_t)td_python_number(arguments[0]);
   bool is_root;
-  uint32_t graph_task = td_reconstruct_begin(node, number(arguments[1]), &is_root);
-  td_hooks_evaluation begun = {node, graph_task, is_root, number(arguments[3]) != 0};
+  uint32_t graph_task = td_reconstruct_begin(node, td_python_number(arguments[1]), &is_root);
+  td_hooks_evaluation begun = {node, graph_task, is_root, td_python_number(arguments[3]) != 0};
   if (is_looking()) td_hooks_gradients_begin(python, &begun, arguments + 4, (size_t)n - 4);
   if (td_gate_is_armed()) {
     const char *name = td_python_text(python, arguments[2]);
@@ -213,7 +211,7 @@ tell_end(void *self, void *const *arguments, td_python_size n) {
   if (n < 1) return none();
   size_t n_gradients = (size_t)(n - 1) / 2;
   td_seen_gradient *gradients = read_gradients(arguments + 1, n_gradients);
-  td_reconstruct_end((uint32_t)number(arguments[0]), gradients, (uint32_t)n_gradients);
+  td_reconstruct_end((uint32_t)td_python_number(arguments[0]), gradients, (uint32_t)n_gradients);
   free(gradients);
   return none();
 }
@@ -222,8 +220,8 @@ tell_end(void *self, void *const *arguments, td_python_size n) {
 static void *
 tell_outputs(void *self, void *const *arguments, td_python_size n) {
   if (n < 3) return none();
-  td_hooks_evaluation ended = {.node = (uint32_t)number(arguments[0]),
-                               .is_leaf = number(arguments[1]) != 0};
+  td_hooks_evaluation ended = {.node = (uint32_t)td_python_number(arguments[0]),
+                               .is_leaf = td_python_number(arguments[1]) != 0};
   td_hooks_gradients_end(python, &ended, arguments + 2, (size_t)n - 2);
   return none();
 }
@@ -258,7 +256,7 @@ raise_late(void *late, void *result, td_python_pending error) {
   drop(error.type);
   drop(error.value);
   drop(error.traceback);
-  if (late) python->PyErr_SetObject(td_python_type_of(late), late);
+  if (late) td_python_raise(late);
   return NULL;
 }
 
@@ -266,19 +264,17 @@ raise_late(void *late, void *result, td_python_pending error) {
  * program's own handlers of signals raise, as the entry would a moment later. */
 static void *
 run_hooked(void *arguments, void *keywords) {
-  void *before = python->PyDict_GetItemString(names, "before");
-  void *after = python->PyDict_GetItemString(names, "after");
-  void *original = python->PyDict_GetItemString(names, "original");
-  void *pass = python->PyObject_Call(before, arguments, keywords);
+  void *before = td_python_item(names, "before");
+  void *after = td_python_item(names, "after");
+  void *original = td_python_item(names, "original");
+  void *pass = td_python_call(before, arguments, keywords);
   if (!pass) return NULL;
-  void *result = python->PyObject_Call(original, arguments, keywords);
-  td_python_pending error = td_python_put_away(python);
-  if (!result) python->PyErr_NormalizeException(&error.type, &error.value, &error.traceback);
-  void *late =
-      python->PyObject_CallFunctionObjArgs(after, pass, error.value ? error.value : pass, NULL);
+  void *result = td_python_call(original, arguments, keywords);
+  td_python_pending error = td_python_catch();
+  void *late = td_python_call_with(after, pass, error.value ? error.value : pass);
   bool is_over = late && late == python->_Py_NoneStruct;
   if (is_over)
-    td_python_give_back(python, error);
+    td_python_give_back(error);
   else
     result = raise_late(late, result, error);
   drop(late);
@@ -293,12 +289,9 @@ static _Thread_local bool is_recorded;
 
 static bool
 is_engine_thread(void) {
-  void *task = python->PyDict_GetItemString(names, "engine_task");
-  bool is_there = task && task != python->_Py_NoneStruct;
-  void *id = is_there ? python->PyObject_CallFunctionObjArgs(task, NULL) : NULL;
-  bool is_in_pass = id && number(id) >= 0;
+  void *id = td_python_c_function(td_python_item(names, "engine_task"));
+  bool is_in_pass = id && td_python_number(id) >= 0;
   if (id) python->Py_DecRef(id);
-  python->PyErr_Clear();
   return is_in_pass;
 }
 
@@ -311,8 +304,7 @@ run_backward(void *self, void *arguments, void *keywords) {
   n_calls++;
   void *result = is_recorded
                      ? run_hooked(arguments, keywords)
-                     : python->PyObject_Call(python->PyDict_GetItemString(names, "original"),
-                                             arguments, keywords);
+                     : td_python_call(td_python_item(names, "original"), arguments, keywords);
   n_calls--;
   if (is_outermost) listener->pass_end(ticket);
   return result;
@@ -384,8 +376,7 @@ static const char *const queue_kinds[] = {"queue_new", "queue_push", "queue_pop"
 
 static bool
 read_flag(const char *name) {
-  void *value = python->PyDict_GetItemString(names, name);
-  return value && python->PyObject_IsTrue(value) == 1;
+  return td_python_is_true(td_python_item(names, name));
 }
 
 static td_reconstruct_options options;
@@ -419,10 +410,9 @@ static void
 detach(void) {
   td_python_hold hold;
   if (!names || !td_python_enter(python, &hold)) return;
-  void *stop = python->PyDict_GetItemString(names, "stop");
-  void *done = stop ? python->PyObject_CallFunctionObjArgs(stop, NULL) : NULL;
+  void *stop = td_python_item(names, "stop"), *done = td_python_call_with(stop, NULL, NULL);
+  if (!done) td_python_raise_later(python);
   if (done) python->Py_DecRef(done);
-  python->PyErr_Clear();
   td_python_leave(python, hold);
 }
 
@@ -437,7 +427,7 @@ static void
 read_what_it_found(void) {
   options.sums_in_place = read_flag("sums_in_place");
   options.queues_known = read_flag("queues_known");
-  const char *version = td_python_text(python, python->PyDict_GetItemString(names, "version"));
+  const char *version = td_python_text(python, td_python_item(names, "version"));
   observer.version = td_dup_string(version ? version : "?");
 }
 

@@ -149,7 +149,7 @@ def make_reader_of_memory():
 
 def make_reader():
     if hasattr(torch._C._FunctionBase, "_sequence_nr"):
-        return lambda node: node._sequence_nr()
+        return lambda node: of_node(node, "_sequence_nr")()
     return make_reader_of_memory()
 
 
@@ -161,7 +161,7 @@ def device_of(like):
 
 
 def inputs_of(node):
-    return [metadata for metadata in getattr(node, "_input_metadata", ())]
+    return list(of_node(node, "_input_metadata") or ())
 
 
 def tell_shape(mark, input_nr, like):
@@ -213,15 +213,15 @@ def count_inputs(order):
 def announce(node, edges, n_inputs, now):
     inputs = inputs_of(node)
     device = next((device_of(metadata) for metadata in inputs if device_of(metadata) != CPU), CPU)
-    leaf = getattr(node, "variable", None)
+    leaf = of_node(node, "variable")
     sequence_nr = LEAF_NUMBER if leaf is not None else sequence_nr_of(node) if sequence_nr_of else NO_NUMBER
     flat = []
     for child, input_nr in edges:
         flat += (mark_of(child, now).number, input_nr) if child is not None else NO_EDGE
     mark = Mark()
-    mark.recording, mark.name, mark.is_shaped = now, node.name().split("::")[-1], bool(inputs)
+    mark.recording, mark.name, mark.is_shaped = now, of_node(node, "name")().split("::")[-1], bool(inputs)
     mark.number = tell_node(mark.name, sequence_nr, node.metadata, device, len(inputs) or n_inputs,
-                            leaf._cdata if leaf is not None else 0, *flat)
+                            read(leaf, "_cdata") if leaf is not None else 0, *flat)
     mark.edges = flat if looking() else None
     mark.end = end_of(now, mark.number)
     node.metadata[MARK] = mark
@@ -312,9 +312,9 @@ def hook(node, mark):
         entry = hooked.setdefault(mark.number, [0])
         entry[0] += 1
         if entry[0] == 1:
-            leaf = getattr(node, "variable", None)
-            entry.append(node.register_prehook(functools.partial(before_node, mark, leaf)))
-            entry.append(node.register_hook(functools.partial(after_node, mark, leaf)))
+            leaf = of_node(node, "variable")
+            entry.append(of_node(node, "register_prehook")(functools.partial(before_node, mark, leaf)))
+            entry.append(of_node(node, "register_hook")(functools.partial(after_node, mark, leaf)))
 
 
 def unhook(number):
@@ -376,9 +376,8 @@ def codes_in(code):
 def asks_for_sums(node):
     """Whether a custom Function adds to the sums of other nodes itself. PyTorch refuses that to a node with hooks, even if
     they are gone again. Only the code of its backward is searched."""
-    backward = getattr(getattr(node, "_forward_cls", None), "backward", None)
-    code = getattr(backward, "__code__", None)
-    return code is not None and any("input_grad_buffers" in inner.co_names for inner in codes_in(code))
+    backward = getattr(getattr(type(node), "_forward_cls", None), "backward", None)
+    return type(backward) is type(codes_in) and any("input_grad_buffers" in inner.co_names for inner in codes_in(backward.__code__))
 
 
 class Pass:
@@ -411,8 +410,9 @@ class Pass:
         leaves = {}
         for node, edges in order:
             mark = mark_of(node, self.recording) or announce(node, edges, n_inputs.get(id(node), 1), self.recording)
-            if inputs and hasattr(node, "variable"):
-                leaves[id(node.variable)] = node
+            leaf = of_node(node, "variable") if inputs else None
+            if leaf is not None:
+                leaves[id(leaf)] = node
             self.numbers.append(mark.number)
             hook(node, mark)
         outputs = [output_of(wanted, leaves) for wanted in inputs]

@@ -25,35 +25,30 @@ static const char *const reasons[] = {NULL, TD_UNREAD_SUBCLASS, TD_UNREAD_LAYOUT
 
 enum { IDENTITY, VERSION, REASON, TYPE, DATA, BYTES, N_DIMS, N_FIXED };
 
-static long long
-number(const td_python *python, void *object) {
-  return python->PyLong_AsLongLong(object);
-}
-
 /* Reads one memory and returns how many arguments it takes; all the rest if it is cut. `dims` has
  * room for its sizes and strides. */
 static size_t
 read_memory(const td_python *python, void *const *arguments, size_t n, td_gradient *out,
             int64_t *dims) {
   *out = (td_gradient){.numbers.type = TD_N_NUMBER_TYPES};
-  uintptr_t identity = (uintptr_t)number(python, arguments[IDENTITY]);
+  uintptr_t identity = (uintptr_t)td_python_number(arguments[IDENTITY]);
   if (!identity || n < N_FIXED) return identity ? n : 1;
-  size_t n_dims = (size_t)number(python, arguments[N_DIMS]),
-         reason = (size_t)number(python, arguments[REASON]);
+  size_t n_dims = (size_t)td_python_number(arguments[N_DIMS]),
+         reason = (size_t)td_python_number(arguments[REASON]);
   if (n < N_FIXED + 2 * n_dims) return n;
   for (size_t i = 0; i < 2 * n_dims; i++)
-    dims[i] = number(python, arguments[N_FIXED + i]);
+    dims[i] = td_python_number(arguments[N_FIXED + i]);
   const char *type = td_python_text(python, arguments[TYPE]);
   out->identity = (const void *)identity;
-  out->version = (uint32_t)number(python, arguments[VERSION]);
+  out->version = (uint32_t)td_python_number(arguments[VERSION]);
   out->unread = reason < TD_N_ELEMENTS(reasons) ? reasons[reason] : TD_UNREAD_REFUSES;
-  out->numbers = (td_numbers){.data = (const void *)(uintptr_t)number(python, arguments[DATA]),
+  out->numbers = (td_numbers){.data = (const void *)(uintptr_t)td_python_number(arguments[DATA]),
                               .type = type ? td_number_type_find(type) : TD_N_NUMBER_TYPES,
                               .n_dims = (int)n_dims,
                               .sizes = dims,
                               .strides = dims + n_dims};
   if (!out->unread && out->numbers.type == TD_N_NUMBER_TYPES) out->unread = TD_UNREAD_TYPE;
-  if (!out->unread) td_numerics_check(out, (uint64_t)number(python, arguments[BYTES]));
+  if (!out->unread) td_numerics_check(out, (uint64_t)td_python_number(arguments[BYTES]));
   return N_FIXED + 2 * n_dims;
 }
 
@@ -107,8 +102,8 @@ static td_gradient_edge *
 read_edges(const td_python *python, void *const *arguments, size_t n_edges, uint32_t n_outputs) {
   td_gradient_edge *edges = TD_NEW_N(td_gradient_edge, n_outputs + 1);
   for (uint32_t i = 0; i < n_outputs; i++)
-    edges[i] = i < n_edges ? (td_gradient_edge){(uint32_t)number(python, arguments[2 * i]),
-                                                (uint32_t)number(python, arguments[2 * i + 1])}
+    edges[i] = i < n_edges ? (td_gradient_edge){(uint32_t)td_python_number(arguments[2 * i]),
+                                                (uint32_t)td_python_number(arguments[2 * i + 1])}
                            : (td_gradient_edge){TD_NONE, 0};
   return edges;
 }
@@ -116,7 +111,7 @@ read_edges(const td_python *python, void *const *arguments, size_t n_edges, uint
 void
 td_hooks_gradients_end(const td_python *python, const td_hooks_evaluation *about,
                        void *const *arguments, size_t n) {
-  size_t n_edges = n > 0 ? (size_t)number(python, arguments[0]) : 0;
+  size_t n_edges = n > 0 ? (size_t)td_python_number(arguments[0]) : 0;
   if (n < 1 + 2 * n_edges || !enter_again(about->node)) return;
   gradients all = read_all(python, arguments + 1 + 2 * n_edges, n - 1 - 2 * n_edges);
   uint32_t n_outputs = about->is_leaf ? 0 : all.n;

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#define CLASSES_MAX 1000 /* of optimizers */
+
 static const td_python *python;
 static void (*tell)(uint32_t marker);
 static void *names; /* (owned) of markers.py */
@@ -23,7 +25,7 @@ none(void) {
 /* tell_optimizer(number) */
 static void *
 tell_optimizer(void *self, void *const *arguments, td_python_size n) {
-  if (n == 1) tell(TD_MARKER_OPTIMIZER + (uint32_t)python->PyLong_AsLongLong(arguments[0]));
+  if (n == 1) tell(TD_MARKER_OPTIMIZER + (uint32_t)td_python_number(arguments[0]));
   return none();
 }
 
@@ -32,10 +34,10 @@ tell_optimizer(void *self, void *const *arguments, td_python_size n) {
 static void *
 tell_no_gradient(void *self, void *const *arguments, td_python_size n) {
   if (n != 3) return none();
-  const void *tensor = (const void *)(uintptr_t)python->PyLong_AsLongLong(arguments[0]);
+  const void *tensor = (const void *)(uintptr_t)td_python_number(arguments[0]);
   uint32_t name = td_stacks_label(tensor);
-  if (!name && !python->PyLong_AsLongLong(arguments[2])) return none();
-  char *number = td_format("parameter %lld", python->PyLong_AsLongLong(arguments[1]));
+  if (!name && !td_python_number(arguments[2])) return none();
+  char *number = td_format("parameter %lld", td_python_number(arguments[1]));
   td_cut cut = td_cuts_find((uintptr_t)tensor);
   TD_EMIT(no_gradient, .name = name ? name : td_intern(number), .cut = cut.kind,
           .stack = cut.stack);
@@ -69,15 +71,35 @@ td_markers_start(void (*mark)(uint32_t marker)) {
   free(reason); /* a PyTorch without optimizers */
 }
 
+static bool
+is_marked(void *type) {
+  void *step = td_python_class_item(type, td_python_key("step"));
+  void *mark = td_python_slot_named(step, "hooked");
+  bool is_marked = td_python_is_true(mark);
+  if (mark) python->Py_DecRef(mark);
+  if (step) python->Py_DecRef(step);
+  return is_marked;
+}
+
+/* Making the first optimizer of a class marks the class's step(). */
+static bool
+is_marked_below(void *type, size_t *n_classes) {
+  if (!type || ++*n_classes > CLASSES_MAX) return false;
+  if (is_marked(type)) return true;
+  void *classes = td_python_subclasses(type);
+  bool found = false;
+  for (td_python_size i = 0; classes && !found && i < python->PyList_Size(classes); i++)
+    found = is_marked_below(python->PyList_GetItem(classes, i), n_classes);
+  if (classes) python->Py_DecRef(classes);
+  return found;
+}
+
 bool
 td_markers_expect_optimizer(void) {
   td_python_hold hold;
+  size_t n_classes = 0;
   if (!names || !td_python_enter(python, &hold)) return false;
-  void *has = python->PyDict_GetItemString(names, "has_optimizer");
-  void *answer = has ? python->PyObject_CallFunctionObjArgs(has, NULL) : NULL;
-  bool expects = answer && python->PyObject_IsTrue(answer) == 1;
-  if (answer) python->Py_DecRef(answer);
-  python->PyErr_Clear();
+  bool expects = is_marked_below(td_python_item(names, "Optimizer"), &n_classes);
   td_python_leave(python, hold);
   return expects;
 }

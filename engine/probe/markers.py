@@ -51,7 +51,7 @@ def tell_missing(optimizer, numbers_before, is_last):
                    if (numbers_before is None or number in numbers_before)
                    and read(parameter, "requires_grad") and read(parameter, "grad") is None]
     for number in numbers_now:
-        tell_no_gradient(parameters[number]._cdata, number, is_last)
+        tell_no_gradient(read(parameters[number], "_cdata"), number, is_last)
     return numbers_now
 
 
@@ -101,14 +101,6 @@ def make_after_step():
                 raise
             # Else an optimizer of an unusual kind: the program goes on.
     return after_step
-
-
-def has_optimizer():
-    """Making the first optimizer of a class marks the class's step()."""
-    classes = [Optimizer]
-    for each in classes:
-        classes += each.__subclasses__()
-    return any(getattr(each.__dict__.get("step"), "hooked", False) for each in classes)
 
 
 def listen_to_optimizers():

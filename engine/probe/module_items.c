@@ -7,54 +7,61 @@
 #define MODULES_MAX 100000 /* of one root */
 
 /* Guarded by the GIL; (owned). */
-static void *module_type, *modules_key, *parameters_key;
+static void *module_type;
+static struct { void *modules, *parameters, *script, *script_modules, *items; } keys;
 
 typedef void (*visit_item)(const char *key, void *value, void *data);
 
-/* What a module of TorchScript has instead of a dict: its items are asked for. */
 static void
-visit_items(const td_python *python, void *mapping, visit_item visit, void *data) {
-  void *view = python->PyObject_CallMethod(mapping, "items", NULL);
-  void *items = view ? python->PySequence_List(view) : NULL;
-  for (td_python_size i = 0; items && i < python->PyList_Size(items); i++) {
-    void *pair = python->PyList_GetItem(items, i);
+visit_dict(const td_python *python, void *dict, visit_item visit, void *data) {
+  td_python_size at = 0;
+  for (void *key, *value; python->PyDict_Next(dict, &at, &key, &value);) {
+    const char *name = td_python_text(python, key);
+    if (name) visit(name, value, data);
+  }
+}
+
+static void
+visit_pairs(const td_python *python, void *pairs, visit_item visit, void *data) {
+  for (td_python_size i = 0; i < python->PyList_Size(pairs); i++) {
+    void *pair = python->PyList_GetItem(pairs, i);
     if (td_python_type_of(pair) != python->PyTuple_Type || python->PyTuple_Size(pair) != 2)
       continue;
     const char *key = td_python_text(python, python->PyTuple_GetItem(pair, 0));
     if (key) visit(key, python->PyTuple_GetItem(pair, 1), data);
   }
-  python->PyErr_Clear();
-  if (items) python->Py_DecRef(items);
-  if (view) python->Py_DecRef(view);
 }
 
-/* What the module's own dict has under a name (owned), or NULL. No attribute is asked for: that may
- * run code of the module's class. */
-static void *
-own_item(const td_python *python, void *module, void *name) {
-  void *dict = python->PyObject_GenericGetDict(module, NULL);
-  if (!dict) python->PyErr_Clear();
-  void *item = dict ? python->PyDict_GetItem(dict, name) : NULL;
-  if (item) python->Py_IncRef(item);
-  if (dict) python->Py_DecRef(dict);
-  return item;
+static void
+drop(const td_python *python, void *object) {
+  if (object) python->Py_DecRef(object);
+}
+
+/* What a module of TorchScript has instead of a dict: around a dict, or around C++'s list. */
+static void
+visit_script(const td_python *python, void *mapping, visit_item visit, void *data) {
+  void *dict = td_python_own(mapping, keys.script_modules);
+  void *script = dict ? NULL : td_python_own(mapping, keys.script);
+  void *pairs = td_python_c_call(script, keys.items);
+  if (dict && td_python_is_a(python, dict, python->PyDict_Type))
+    visit_dict(python, dict, visit, data);
+  if (pairs && td_python_type_of(pairs) == python->PyList_Type)
+    visit_pairs(python, pairs, visit, data);
+  drop(python, pairs);
+  drop(python, script);
+  drop(python, dict);
 }
 
 /* The dict of a module that has its modules or its parameters. */
 static void
 each_item(const td_python *python, void *module, void *which, bool also_script, visit_item visit,
           void *data) {
-  void *items = own_item(python, module, which), *key, *value;
-  td_python_size at = 0;
+  void *items = td_python_own(module, which);
   if (!items) return;
-  if (td_python_is_a(python, items, python->PyDict_Type)) {
-    while (python->PyDict_Next(items, &at, &key, &value)) {
-      const char *name = td_python_text(python, key);
-      if (name) visit(name, value, data);
-    }
-  } else if (also_script) {
-    visit_items(python, items, visit, data);
-  }
+  if (td_python_is_a(python, items, python->PyDict_Type))
+    visit_dict(python, items, visit, data);
+  else if (also_script)
+    visit_script(python, items, visit, data);
   python->Py_DecRef(items);
 }
 
@@ -80,7 +87,7 @@ void
 td_module_each_child(const td_python *python, void *module, bool also_script, td_module_visit visit,
                      void *data) {
   visitor self = {.python = python, .child = visit, .data = data};
-  each_item(python, module, modules_key, also_script, visit_child, &self);
+  each_item(python, module, keys.modules, also_script, visit_child, &self);
 }
 
 static void
@@ -94,7 +101,7 @@ void
 td_module_each_parameter(const td_python *python, void *module, bool also_script,
                          td_parameter_visit visit, void *data) {
   visitor self = {.python = python, .parameter = visit, .data = data};
-  each_item(python, module, parameters_key, also_script, visit_parameter, &self);
+  each_item(python, module, keys.parameters, also_script, visit_parameter, &self);
 }
 
 /* The modules that were met, each once, in the order in which they were: a module may be in several
@@ -134,9 +141,12 @@ td_module_count(const td_python *python, void *module, const void *wanted, bool 
 
 const char *
 td_module_items_start(const td_python *python) {
-  module_type = td_python_module_item(python, "torch.nn.modules.module", "Module");
+  module_type = td_python_module_item("torch.nn.modules.module", "Module");
   if (!module_type || !td_tensors_start(python)) return "PyTorch has no modules";
-  modules_key = python->PyUnicode_InternFromString("_modules");
-  parameters_key = python->PyUnicode_InternFromString("_parameters");
+  keys.modules = td_python_key("_modules");
+  keys.parameters = td_python_key("_parameters");
+  keys.script = td_python_key("_c");
+  keys.script_modules = td_python_key("_python_modules");
+  keys.items = td_python_key("items");
   return NULL;
 }

@@ -83,7 +83,7 @@ td_module_root_name(const td_python *python, void *module, void *frame, bool is_
   bool has_others = is_inner;
   find_root(&sight, frame, is_inner, &has_others);
   void *root = sight.root ? sight.root : module;
-  char *name = sight.name ? sight.name : td_python_class_name(python, module);
+  char *name = sight.name ? sight.name : td_python_class_name(module);
   has_others = has_others || is_inner || td_module_tree_has_other(python, root);
   td_module_tree_add(python, root, has_others ? name : NULL);
   if (td_module_tree_find(module) == TD_NONE) td_module_tree_add(python, module, name);

@@ -114,7 +114,7 @@ leave_orphans(uint32_t root) {
 static void *
 module_gone(void *number, void *const *arguments, td_python_size n) {
   const td_python *python = tree.python; /* td_python_find has none while Python ends */
-  uint32_t place = (uint32_t)python->PyLong_AsUnsignedLongLongMask(number);
+  uint32_t place = (uint32_t)td_python_bits(number);
   record *self = &tree.records[place];
   take_labels(place, NULL);
   if (self->root == place) leave_orphans(place);
@@ -145,16 +145,18 @@ free_place(void) {
  * frees. */
 static char *
 dup_class(const td_python *python, void *module) {
-  char *name = td_python_class_name(python, module);
+  char *name = td_python_class_name(module);
   if (strcmp(name, "RecursiveScriptModule") != 0) return name;
-  void *scripted = python->PyObject_GetAttrString(module, "original_name");
-  const char *text = td_python_text(python, scripted);
+  void *steps[] = {td_python_own(module, td_python_key("_c")), NULL, NULL};
+  steps[1] = td_python_c_call(steps[0], td_python_key("_type"));
+  steps[2] = td_python_c_call(steps[1], td_python_key("name"));
+  const char *text = td_python_text(python, steps[2]);
   if (text) {
     free(name);
     name = td_dup_string(text);
   }
-  python->PyErr_Clear();
-  if (scripted) python->Py_DecRef(scripted);
+  for (size_t i = 0; i < TD_N_ELEMENTS(steps); i++)
+    if (steps[i]) python->Py_DecRef(steps[i]);
   return name;
 }
 
@@ -164,10 +166,9 @@ make_record(const td_python *python, void *module) {
   uint32_t number = free_place();
   void *as_object = python->PyLong_FromUnsignedLongLong(number);
   void *gone = python->PyCFunction_NewEx(&gone_method, as_object, NULL);
-  void *weak = python->PyWeakref_NewRef(module, gone);
+  void *weak = td_python_weak(module, gone);
   python->Py_DecRef(gone);
   python->Py_DecRef(as_object);
-  python->PyErr_Clear();
   char *class_name = dup_class(python, module);
   tree.records[number] = (record){
       .weak = weak, .address = module, .root = number, .class_name = td_intern(class_name)};

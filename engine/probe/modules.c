@@ -154,9 +154,8 @@ exchange(const td_python *python, void *function) {
 /* The code whose frames have a module as `self` while its forward runs. */
 static void *
 find_running_code(const td_python *python, void *type) {
-  void *function = python->PyObject_GetAttrString(type, "_call_impl");
-  void *code = function ? python->PyObject_GetAttrString(function, "__code__") : NULL;
-  python->PyErr_Clear();
+  void *function = td_python_class_item(type, td_python_key("_call_impl"));
+  void *code = td_python_slot_named(function, "__code__");
   if (function) python->Py_DecRef(function);
   return code;
 }
@@ -169,12 +168,11 @@ td_modules_start(const td_python *python) {
   const char *trouble = td_module_tree_start(python);
   if (trouble) return trouble;
   python_now = python;
-  void *type = td_python_module_item(python, "torch.nn.modules.module", "Module");
-  void *function = python->PyObject_GetAttrString(type, "__call__");
+  void *type = td_python_module_item("torch.nn.modules.module", "Module");
+  void *function = td_python_class_item(type, td_python_key("__call__"));
   void *code = find_running_code(python, type);
   bool done = function && exchange(python, function);
   if (done && code) enter_running(python, python->PyEval_GetFrame(), code);
-  python->PyErr_Clear();
   if (code) python->Py_DecRef(code);
   if (function) python->Py_DecRef(function);
   python->Py_DecRef(type);

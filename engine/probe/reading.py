@@ -13,6 +13,13 @@ def read(tensor, name):
     return getattr(Base, name).__get__(tensor) if isinstance(tensor, torch.Tensor) else getattr(tensor, name)
 
 
+def of_node(node, name):
+    """What PyTorch gives to nodes under a name, or None. A custom function's ctx is its node, and may have an attribute of
+    that name."""
+    slot = getattr(type(node), name, None)
+    return None if slot is None else slot.__get__(node)
+
+
 def may_look():
     """Whether attributes of tensors can be read without a mode of the program's that hears of it. Before 2.0 modes could not
     be switched off."""
@@ -21,7 +28,9 @@ def may_look():
 
 def is_programs(error):
     """Whether code of the program raised this: a handler of a signal, or Python for it (KeyboardInterrupt). Another thread of
-    the program may have it raised here too; then its class is no builtin one."""
+    the program may have it raised here too; then its class is no builtin one. Where calls are too deep, ours are the deepest."""
+    if isinstance(error, RecursionError):
+        return False
     last = error.__traceback__
     while last.tb_next is not None:
         last = last.tb_next

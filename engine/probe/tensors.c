@@ -12,17 +12,30 @@ static size_t word; /* 0: not found yet */
 
 bool
 td_tensors_start(const td_python *python) {
-  if (!tensor_type) tensor_type = td_python_module_item(python, "torch", "Tensor");
+  if (!tensor_type) tensor_type = td_python_module_item("torch", "Tensor");
   return tensor_type != NULL;
 }
 
-/* Asking may run Python code, if a mode or a class of tensors overrides attributes. Reading does
- * not. */
+/* C's getter asks the modes and classes of tensors that override attributes. So it is not asked of
+ * a class of the program's, nor under a mode. Once is enough: then the word is read. */
+static bool
+may_ask(const td_python *python, void *tensor) {
+  const void *type = td_python_type_of(tensor);
+  void *parameter = td_python_module_item("torch.nn.parameter", "Parameter");
+  void *depth = td_python_module_item("torch._C", "_len_torch_function_stack");
+  void *n = depth ? td_python_c_function(depth) : NULL;
+  bool may = (type == tensor_type || type == parameter) && td_python_number(n) == 0;
+  if (n) python->Py_DecRef(n);
+  if (depth) python->Py_DecRef(depth);
+  if (parameter) python->Py_DecRef(parameter);
+  return may;
+}
+
 static bool
 find_word(const td_python *python, void *tensor) {
-  void *number = python->PyObject_GetAttrString(tensor, "_cdata");
-  uintptr_t address = number ? (uintptr_t)python->PyLong_AsUnsignedLongLongMask(number) : 0;
-  python->PyErr_Clear();
+  if (!may_ask(python, tensor)) return false;
+  void *number = td_python_c_attribute(tensor, td_python_key("_cdata"));
+  uintptr_t address = (uintptr_t)td_python_bits(number);
   if (number) python->Py_DecRef(number);
   for (size_t i = FIRST_WORD; i < N_WORDS && address; i++)
     if (((uintptr_t *)tensor)[i] == address) word = i;

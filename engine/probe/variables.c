@@ -55,11 +55,8 @@ visit_elements(const walk *self, const td_variable *of, bool is_list) {
 /* The attributes in the object's own dict; `self` alone, so that few objects are looked into. */
 static bool
 visit_attributes(const walk *self, const td_variable *of) {
-  void *dict = self->python->PyObject_GenericGetDict(of->value, NULL);
-  if (!dict) {
-    self->python->PyErr_Clear();
-    return true;
-  }
+  void *dict = td_python_own_dict(of->value);
+  if (!dict) return true;
   bool go_on = visit_dict(self, of, dict, 1);
   self->python->Py_DecRef(dict);
   return go_on;
@@ -87,8 +84,7 @@ values_of_3_11(const td_python *python, void *frame, const void *code) {
   enum { GLOBALS = 1, CODE = 4, FRAME = 5, VALUES = 9 };
   if (strncmp(python->Py_GetVersion(), "3.11.", 5) != 0) return NULL;
   void *const *inner = ((void **)frame)[3];
-  void *globals = python->PyObject_GetAttrString(frame, "f_globals");
-  if (!globals) python->PyErr_Clear();
+  void *globals = td_python_slot_named(frame, "f_globals");
   if (globals) python->Py_DecRef(globals);
   if (!inner || !globals || inner[GLOBALS] != globals || inner[CODE] != code ||
       inner[FRAME] != frame)
@@ -96,27 +92,14 @@ values_of_3_11(const td_python *python, void *frame, const void *code) {
   return inner + VALUES;
 }
 
-/* A list of names that a code has. NULL: none. */
-static void *
-names_of(const td_python *python, void *code, const char *which) {
-  void *names = python->PyObject_GetAttrString(code, which);
-  if (!names) python->PyErr_Clear();
-  return names;
-}
-
 /* A local, owned; NULL if it has no value now. */
 static void *
 local_value(const td_python *python, void *frame, void *const *values, td_python_size i,
             void *name) {
-  void *value = NULL;
-  if (python->PyFrame_GetVar) {
-    value = python->PyFrame_GetVar(frame, name);
-    if (!value) python->PyErr_Clear();
-  } else if (values) {
-    value = values[i];
-    if (value && td_python_type_of(value) == python->PyCell_Type) return python->PyCell_Get(value);
-    if (value) python->Py_IncRef(value);
-  }
+  if (!values) return td_python_local(frame, name);
+  void *value = values[i];
+  if (value && td_python_type_of(value) == python->PyCell_Type) return python->PyCell_Get(value);
+  if (value) python->Py_IncRef(value);
   return value;
 }
 
@@ -133,12 +116,12 @@ static bool
 each_local(const walk *self, void *frame, void *code) {
   const td_python *python = self->python;
   static const char *const lists[] = {"co_varnames", "co_cellvars", "co_freevars"};
-  void *const *values = python->PyFrame_GetVar ? NULL : values_of_3_11(python, frame, code);
-  void *locals = names_of(python, code, lists[0]);
+  void *const *values = td_python_has_locals() ? NULL : values_of_3_11(python, frame, code);
+  void *locals = td_python_slot_named(code, lists[0]);
   bool go_on = locals != NULL;
   td_python_size n_locals = locals ? python->PyTuple_Size(locals) : 0, at = 0;
   for (size_t list = 0; list < TD_N_ELEMENTS(lists) && go_on; list++) {
-    void *names = names_of(python, code, lists[list]);
+    void *names = td_python_slot_named(code, lists[list]);
     td_python_size n = names ? python->PyTuple_Size(names) : 0;
     for (td_python_size i = 0; i < n && go_on; i++) {
       void *name = python->PyTuple_GetItem(names, i);
@@ -157,8 +140,8 @@ each_local(const walk *self, void *frame, void *code) {
 
 static bool
 has_own_locals(const td_python *python, void *code) {
-  void *flags = python->PyObject_GetAttrString(code, "co_flags");
-  long long bits = flags ? python->PyLong_AsLongLong(flags) : 0;
+  void *flags = td_python_slot_named(code, "co_flags");
+  long long bits = td_python_number(flags);
   if (flags) python->Py_DecRef(flags);
   return bits & CODE_IS_OPTIMIZED;
 }
@@ -166,10 +149,9 @@ has_own_locals(const td_python *python, void *code) {
 static bool
 each_global(const walk *self, void *frame) {
   const td_python *python = self->python;
-  void *globals = python->PyObject_GetAttrString(frame, "f_globals"), *key, *value;
+  void *globals = td_python_slot_named(frame, "f_globals"), *key, *value;
   td_python_size at = 0;
   bool go_on = true;
-  if (!globals) python->PyErr_Clear();
   while (globals && go_on && python->PyDict_Next(globals, &at, &key, &value)) {
     td_variable variable = {.name = td_python_text(python, key), .value = value};
     if (variable.name) go_on = visit_value(self, &variable, 2);
@@ -193,11 +175,10 @@ static const char *
 torch_folder(const td_python *python) {
   static char *folder;
   if (folder) return folder;
-  void *file = td_python_module_item(python, "torch", "__file__");
+  void *file = td_python_module_item("torch", "__file__");
   const char *path = td_python_text(python, file);
   const char *slash = path ? strrchr(path, '/') : NULL;
   if (slash) folder = td_format("%.*s", (int)(slash + 1 - path), path);
-  python->PyErr_Clear();
   if (file) python->Py_DecRef(file);
   return folder ? folder : "<torch>";
 }
@@ -210,11 +191,10 @@ begins_with(const char *text, const char *with) {
 bool
 td_variables_is_foreign(const td_python *python, void *frame) {
   void *code = python->PyFrame_GetCode(frame);
-  void *file = python->PyObject_GetAttrString(code, "co_filename");
+  void *file = td_python_slot_named(code, "co_filename");
   const char *path = td_python_text(python, file);
   bool foreign = !path || begins_with(path, torch_folder(python)) ||
                  begins_with(path, "<tapedeck") || begins_with(path, "<frozen");
-  python->PyErr_Clear();
   if (file) python->Py_DecRef(file);
   python->Py_DecRef(code);
   return foreign;
@@ -251,7 +231,7 @@ td_variables_local(const td_python *python, void *frame, const char *name) {
 char *
 td_variable_text(const td_python *python, const td_variable *variable) {
   if (!variable->of && strcmp(variable->name, "self") == 0)
-    return td_python_class_name(python, variable->value);
+    return td_python_class_name(variable->value);
   if (!variable->of) return td_dup_string(variable->name);
   char *of = td_variable_text(python, variable->of);
   bool is_key = variable->name && td_python_type_of(variable->of->value) == python->PyDict_Type;
