@@ -70,6 +70,7 @@ td_critical_print_json(const td_critical_report *report) {
   td_member_string(&json, "unit", "ns");
   td_member_u64(&json, "graph_task", report->graph_task);
   td_member_u64(&json, "passes", report->n_passes);
+  td_member_bool(&json, "first_left_out", report->left_out_first);
   td_member_u64(&json, "wall", report->wall);
   td_member_u64(&json, "lead", report->lead);
   td_member_u64(&json, "tail", report->tail);
@@ -103,6 +104,9 @@ print_head(const char *path, const td_critical_report *report) {
   g_autofree char *tasks = td_format_count(report->n_tasks);
   printf("%s: graph task %u took %s; the longest path has %s of %s and takes %s\n", path,
          report->graph_task, wall, steps, tasks, length);
+  if (report->left_out_first)
+    puts("The first pass of the tape is left out, because much happens in it for the first time. "
+         "--pass N chooses it.");
   if (report->n_passes > 1)
     printf("%u passes overlapped it. They share threads, so the path may go through them.\n",
            report->n_passes - 1);

@@ -500,6 +500,21 @@ class Own(Critical):
         text = run(TAPEDECK, "report", self.tape, "--critical")
         self.assertEqual(len(text.splitlines()), 3 + PARTS_MOST + 1)
 
+    def test_first_pass(self):
+        """The tape's first pass warms up: it is the longest one by its number alone, or if there is no other."""
+        for n_passes in (1, 6):
+            for seed in range(4):
+                run(MAKE_TAPE, "20", "1", str(n_passes), str(seed), self.tape)
+                passes = [one for group, _ in Tape(self.tape).groups for one in group]
+                wanted = max(passes[1:] or passes, key=lambda one: one.end - one.begin)
+                told = critical(self.tape)
+                self.assertEqual((told["wall"], told["first_left_out"]), (wanted.end - wanted.begin, n_passes > 1))
+                text = run(TAPEDECK, "report", self.tape, "--critical")
+                self.assertEqual("The first pass of the tape is left out" in text, n_passes > 1)
+                first = critical(self.tape, "--pass", str(passes[0].graph_task))
+                self.assertEqual((first["graph_task"], first["first_left_out"]), (passes[0].graph_task, False))
+                os.unlink(self.tape)
+
     def test_words(self):
         run(MAKE_TAPE, "20", "1", "3", "1", self.tape)
         self.assertIn("no outermost pass 99", run(TAPEDECK, "report", self.tape, "--critical", "--pass", "99", ok=2))

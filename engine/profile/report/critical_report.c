@@ -204,6 +204,24 @@ reaches_back(const td_pass_model *model, const td_catalog *catalog) {
   return !first || first->begin_seq < catalog->segment.first;
 }
 
+static bool
+is_first(const td_pass_model *model, const td_catalog *catalog) {
+  for (uint32_t i = 0; i < model->n_passes; i++) {
+    const td_catalog_graph_task *pass =
+        td_catalog_graph_task_find(catalog, model->passes[i].graph_task);
+    if (pass && pass->number == 1) return true;
+  }
+  return false;
+}
+
+/* Whether the passes of the model are to be told of, instead of those that the report has. */
+static bool
+is_wished(const telling *self, const td_pass_model *model, bool is_first, uint64_t wall) {
+  const td_critical_report *report = self->report;
+  if (self->wished != TD_NONE) return has_pass(model, self->wished);
+  return !report->n_passes || report->is_first || (!is_first && wall > report->wall);
+}
+
 static td_status
 tell(const td_pass_model *model, const td_catalog *of_segment, void *data) {
   telling *self = data;
@@ -212,15 +230,17 @@ tell(const td_pass_model *model, const td_catalog *of_segment, void *data) {
   td_critical critical;
   const td_model_pass *pass = longest_of(model);
   uint64_t wall = pass->end_ns - pass->begin_ns;
-  bool is_wished = self->wished == TD_NONE ? !report->n_passes || wall > report->wall
-                                           : has_pass(model, self->wished);
-  if (!is_wished) return TD_OK;
+  bool first = is_first(model, catalog);
+  if (!is_wished(self, model, first, wall)) return TD_OK;
+  bool left_out_first = self->wished == TD_NONE && (report->is_first || report->left_out_first);
   td_status status = td_critical_make(model, &critical);
   if (status) return status;
   self->reaches_back = reaches_back(model, catalog);
   td_critical_report_fini(report);
   *report = (td_critical_report){.graph_task = pass->graph_task,
                                  .n_passes = model->n_passes,
+                                 .is_first = first,
+                                 .left_out_first = left_out_first,
                                  .wall = wall,
                                  .lead = pass->lead_ns,
                                  .tail = pass->tail_ns,

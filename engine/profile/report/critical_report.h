@@ -39,6 +39,8 @@ typedef struct td_critical_slack {
 
 typedef struct td_critical_report {
   uint32_t graph_task, n_passes; /* the pass that took longest of those that overlapped */
+  bool is_first;                 /* it is the tape's first */
+  bool left_out_first;           /* the first was not looked at, because it warms up */
   uint64_t wall, lead, tail;     /* ns of that pass; lead and tail as in pass_model.h */
   uint64_t length, work;         /* ns of the path; of all tasks' threads, without waits */
   uint32_t n_workers;            /* threads that had a task */
@@ -49,9 +51,10 @@ typedef struct td_critical_report {
 } td_critical_report;
 
 /* td_critical_report_make tells of one outermost pass, or with TD_NONE of the longest one, and of
- * those that overlap it. It reads the tape once. TD_UNSUPPORTED if nobody saw its queues;
- * TD_OUT_OF_RANGE if there is no such pass that ended well; else as td_catalog_visit. The caller
- * calls td_critical_report_fini in all cases. */
+ * those that overlap it. The tape's first pass is no candidate for the longest one if there is
+ * another: much happens in it for the first time. It reads the tape once. TD_UNSUPPORTED if nobody
+ * saw its queues; TD_OUT_OF_RANGE if there is no such pass that ended well; else as
+ * td_catalog_visit. The caller calls td_critical_report_fini in all cases. */
 td_status td_critical_report_make(td_tape *tape, uint32_t graph_task, td_critical_report *report,
                                   td_error *error);
 void td_critical_report_fini(td_critical_report *report);

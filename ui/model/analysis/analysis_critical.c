@@ -88,6 +88,9 @@ tell(TdTable *table, const td_critical_report *report, bool is_chosen) {
                        g_strdup_printf(_("%s Its longest path has %u of %u nodes and takes %s. All "
                                          "nodes together take %s."),
                                        pass, report->n_steps, report->n_tasks, length, work));
+  if (report->left_out_first)
+    td_table_add_note(table, g_strdup(_("The first pass of the tape is left out, because much "
+                                        "happens in it for the first time.")));
   if (report->n_passes > 1)
     td_table_add_note(table,
                       g_strdup(_("Other passes overlapped this one and share its threads, so "
