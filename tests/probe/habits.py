@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What recording costs programs of different habits: each of programs/habits.py plain and recorded, one after the other.
+
+  habits.py [--runs N] [--python PYTHON]... [NAME...]
+
+Prints a table for each Python: is what came out the same, and processor time and memory recorded, beside plain, the least of N runs.
+No part of the everyday run: it takes minutes, and its numbers are of this machine."""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("BUILD_ROOT", ROOT / "build"))
+PROGRAM = ROOT / "tests" / "probe" / "programs" / "habits.py"
+WAYS = {"default": [], "everything": ["--anomaly=nonfinite", "--stats=full", "--stacks"], "level 2": ["--level", "2", "--anomaly=nonfinite"]}
+
+
+def run(words, folder):
+    """What came out, seconds of processor time, and MB of memory at most; of the process that ended last, with its children."""
+    with open(os.path.join(folder, "out"), "w+b") as out, open(os.path.join(folder, "err"), "w+b") as err:
+        child = subprocess.Popen(words, stdout=out, stderr=err, cwd=folder, env=os.environ | {"OMP_NUM_THREADS": "1"})
+        _, status, usage = os.wait4(child.pid, 0)
+        out.seek(0)
+        end = os.waitstatus_to_exitcode(status)
+        return (end if end >= 0 else 128 - end, out.read()), usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def least(words, folder, runs):
+    ends = [run(words, folder) for _ in range(runs)]
+    outcomes = {end[0] for end in ends}
+    return ends[0][0] if len(outcomes) == 1 else None, min(end[1] for end in ends), min(end[2] for end in ends)
+
+
+def cell(plain, recorded):
+    if plain[0] is None or recorded[0] is None:
+        outcome = "unsteady"
+    else:
+        outcome = "same" if recorded[0] == plain[0] else "DIFFERS"
+    return f"{outcome} {recorded[1] / plain[1]:.2f} {recorded[2] / plain[2]:.2f}"
+
+
+def table(python, names, runs):
+    version = subprocess.check_output([python, "-c", "import torch; print(torch.__version__)"], text=True).strip()
+    print(f"\nPyTorch {version}: what came out, processor time and memory, recorded beside plain\n")
+    print("| program | plain | " + " | ".join(WAYS) + " |\n| --- |" + " --- |" * (1 + len(WAYS)), flush=True)
+    differs = False
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            command = [python, str(PROGRAM), name]
+            plain = least(command, folder, runs)
+            cells = []
+            for options in WAYS.values():
+                recorder = [str(BUILD / "app" / "tapedeck"), "record", *options, "--force", "-o", "t.tape", "--"]
+                cells.append(cell(plain, least(recorder + command, folder, runs)))
+            differs = differs or any("DIFFERS" in one for one in cells)
+            print(f"| `{name}` | {plain[1]:.1f} s, {plain[2]:.0f} MB | " + " | ".join(cells) + " |", flush=True)
+    return differs
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--python", action="append")
+    parser.add_argument("names", nargs="*")
+    wanted = parser.parse_args()
+    pythons = wanted.python or ["/usr/bin/python3", str(BUILD / "torch-2.13" / "bin" / "python")]
+    names = wanted.names or subprocess.check_output([pythons[0], str(PROGRAM)], text=True).split()
+    return 1 if any([table(python, names, wanted.runs) for python in pythons]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
