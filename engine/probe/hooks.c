@@ -268,11 +268,12 @@ run_hooked(void *arguments, void *keywords) {
   void *after = td_python_item(names, "after");
   void *original = td_python_item(names, "original");
   void *pass = td_python_call(before, arguments, keywords);
+  if (!pass && td_python_was_too_deep()) return td_python_call(original, arguments, keywords);
   if (!pass) return NULL;
   void *result = td_python_call(original, arguments, keywords);
   td_python_pending error = td_python_catch();
   void *late = td_python_call_with(after, pass, error.value ? error.value : pass);
-  bool is_over = late && late == python->_Py_NoneStruct;
+  bool is_over = late ? late == python->_Py_NoneStruct : td_python_was_too_deep();
   if (is_over)
     td_python_give_back(error);
   else

@@ -67,6 +67,8 @@ def hook_that_never_raises(function):
         try:
             with no_overrides():
                 function(*args)
+        except RecursionError:
+            pass  # ours, and no place to call anything
         except BaseException as error:
             if not is_programs(error):
                 complain_of(error)
@@ -445,6 +447,8 @@ def before(*arguments, **keywords):
     try:
         with no_overrides():
             call.begin(*arguments, **keywords)
+    except RecursionError:
+        pass
     except BaseException as error:
         if is_programs(error):
             call.unhook()
@@ -466,6 +470,8 @@ def after(call, error):
     try:
         with no_overrides():
             call.end(words_of(error) if isinstance(error, BaseException) else None)
+    except RecursionError:
+        call.unhook()
     except BaseException as problem:
         call.unhook()
         if is_programs(problem):

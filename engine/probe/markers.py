@@ -96,6 +96,8 @@ def make_after_step():
             return
         try:
             tell_step(optimizer)
+        except RecursionError:
+            return
         except BaseException as error:
             if is_programs(error):
                 raise

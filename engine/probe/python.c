@@ -344,6 +344,18 @@ td_python_catch(void) {
   return pending;
 }
 
+bool
+td_python_was_too_deep(void) {
+  td_python_pending pending = td_python_put_away();
+  bool was = pending.type && pending.type == *(void **)found.PyExc_RecursionError;
+  if (!was) td_python_give_back(pending);
+  if (!was) return false;
+  drop(pending.type);
+  drop(pending.value);
+  drop(pending.traceback);
+  return true;
+}
+
 void
 td_python_raise(void *exception) {
   door.PyErr_SetObject(td_python_type_of(exception), exception);

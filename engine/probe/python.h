@@ -177,6 +177,10 @@ void *td_python_call(void *callable, void *arguments, void *keywords);
 void *td_python_call_with(void *callable, void *one, void *two);
 void *td_python_call_method(void *object, const char *name, void *arguments);
 
+/* td_python_was_too_deep takes the pending exception away if it is a RecursionError, and tells
+ * whether it was: a function of ours is deeper than the program. */
+bool td_python_was_too_deep(void);
+
 /* td_python_catch takes the pending exception away, as an object. td_python_raise makes one
  * pending. td_python_raise_later does so in the main thread, as soon as Python may run handlers of
  * signals there: what is pending came from one, in a place that can raise nothing. */

@@ -28,9 +28,8 @@ def may_look():
 
 def is_programs(error):
     """Whether code of the program raised this: a handler of a signal, or Python for it (KeyboardInterrupt). Another thread of
-    the program may have it raised here too; then its class is no builtin one. Where calls are too deep, ours are the deepest."""
-    if isinstance(error, RecursionError):
-        return False
+    the program may have it raised here too; then its class is no builtin one. Of a RecursionError nobody asks: where calls are
+    too deep, ours are the deepest, and another one would be too deep again."""
     last = error.__traceback__
     while last.tb_next is not None:
         last = last.tb_next
