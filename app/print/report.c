@@ -21,19 +21,24 @@
 #define TD_COLUMNS(X) TD_SUMS(X) TD_SPREADS(X)
 
 static double
-share_of(const td_report *report, uint64_t ns) {
-  return report->wall ? (double)ns / (double)report->wall : 0;
+share_of(const td_report *report, double ns) {
+  return report->wall ? ns / (double)report->wall : 0;
 }
 
 /* Rows of hooks and locks have no parts. */
 static bool
+has_lives(td_report_by by) {
+  return by != TD_REPORT_BY_hook && by != TD_REPORT_BY_lock;
+}
+
+static bool
 is_part_known(const td_report *report, td_report_by by, int part) {
-  return by != TD_REPORT_BY_hook && by != TD_REPORT_BY_lock && report->is_known[part];
+  return has_lives(by) && report->is_known[part];
 }
 
 static bool
 is_self_known(const td_report *report, td_report_by by) {
-  if (by == TD_REPORT_BY_hook || by == TD_REPORT_BY_lock) return true;
+  if (!has_lives(by)) return true;
   return report->is_known[TD_LIFE_apply];
 }
 
@@ -82,7 +87,9 @@ write_row(td_json *json, const td_report *report, td_report_by by, const td_repo
   td_member_known(json, "self", row->self, is_known);
   td_member_known(json, "total", row->total, is_known);
   td_json_key(json, "share");
-  td_json_double(json, is_known ? share_of(report, row->self) : NAN);
+  td_json_double(json, is_known ? share_of(report, (double)row->self) : NAN);
+  td_json_key(json, "of_wall");
+  td_json_double(json, is_known && has_lives(by) ? share_of(report, row->of_wall) : NAN);
 #define X(name) td_member_known(json, #name, row->name, is_known && row->n);
   TD_SPREADS(X)
 #undef X
@@ -96,6 +103,26 @@ write_row(td_json *json, const td_report *report, td_report_by by, const td_repo
   td_json_end_object(json);
 }
 
+/* The recorder's own work is in the parts during which it went on. */
+static void
+write_wall(td_json *json, const td_report *report) {
+  td_json_key(json, "wall_parts");
+  td_json_begin_object(json);
+  for (int i = 0; i < TD_N_WALL_PARTS; i++)
+    td_member_known(json, td_wall_part_name((td_wall_part)i), (uint64_t)(report->of_wall[i] + 0.5),
+                    td_report_knows_wall_part(report, (td_wall_part)i));
+  td_member_known(json, "recorder", 0, false);
+  td_json_end_object(json);
+  td_json_key(json, "why");
+  td_json_begin_object(json);
+  for (int i = 0; i < TD_N_WALL_PARTS; i++)
+    if (!td_report_knows_wall_part(report, (td_wall_part)i))
+      td_member_string(json, td_wall_part_name((td_wall_part)i),
+                       "the recording did not time it; it counts in the other parts");
+  td_member_string(json, "recorder", "the recording did not time it; it counts in the other parts");
+  td_json_end_object(json);
+}
+
 void
 td_report_print_json(const td_report *report, td_report_by by) {
   td_json json;
@@ -105,6 +132,7 @@ td_report_print_json(const td_report *report, td_report_by by) {
   td_member_u64(&json, "passes", report->n_passes);
   td_member_u64(&json, "wall", report->wall);
   td_member_u64(&json, "unattributed", report->unattributed);
+  write_wall(&json, report);
   td_json_key(&json, "rows");
   td_json_begin_array(&json);
   for (uint32_t i = 0; i < report->n_rows; i++)
@@ -162,12 +190,12 @@ static void
 print_row(const td_report *report, td_report_by by, const td_report_row *row) {
   bool is_known = is_self_known(report, by);
   const uint64_t *parts = row->parts;
-  printf("%5.1f %%  ", 100 * share_of(report, row->self));
+  printf("%5.1f %%  ", 100 * share_of(report, has_lives(by) ? row->of_wall : (double)row->self));
   print_time((double)row->self, is_known);
   printf("%7" PRIu64 "  ", row->n);
   print_time((double)row->p50, is_known && row->n);
   print_time((double)row->max, is_known && row->n);
-  if (by != TD_REPORT_BY_hook && by != TD_REPORT_BY_lock) {
+  if (has_lives(by)) {
     print_time((double)(parts[TD_LIFE_pre_hooks] + parts[TD_LIFE_post_hooks]),
                report->is_known[TD_LIFE_pre_hooks]);
     print_time((double)(parts[TD_LIFE_accumulate] + parts[TD_LIFE_release] + parts[TD_LIFE_push]),
@@ -184,7 +212,7 @@ print_row(const td_report *report, td_report_by by, const td_report_row *row) {
 static void
 print_heading(td_report_by by) {
   printf("%7s  %9s  %7s  %9s  %9s  ", "share", "self", "n", "median", "max");
-  if (by != TD_REPORT_BY_hook && by != TD_REPORT_BY_lock)
+  if (has_lives(by))
     printf("%9s  %9s  %9s  %10s  %9s  ", "hooks", "hand over", "lock wait", "queue wait",
            "grad wait");
   printf("%s\n", td_report_by_heading(by));
@@ -193,7 +221,7 @@ print_heading(td_report_by by) {
 /* What the columns mean, and why one has no numbers. */
 static void
 print_notes(const td_report *report, td_report_by by) {
-  if (by == TD_REPORT_BY_hook || by == TD_REPORT_BY_lock) return;
+  if (!has_lives(by)) return;
   if (!report->is_known[TD_LIFE_release])
     puts("–  hand over: the recording did not time it; it counts as unattributed");
   if (!report->is_known[TD_LIFE_queue_wait])
@@ -204,13 +232,42 @@ print_notes(const td_report *report, td_report_by by) {
     puts("–  hooks, lock wait: they were not observed on this tape");
 }
 
+/* "of this, 40.1 % in functions, 45.0 % handing over, ..." */
+static void
+print_wall(const td_report *report) {
+  const char *before = "of this,";
+  for (int i = 0; i < TD_N_WALL_PARTS; i++) {
+    if (report->of_wall[i] < 0.5 && i != TD_WALL_no_node) continue;
+    printf("%s %.1f %% %s", before, 100 * share_of(report, report->of_wall[i]),
+           td_wall_part_words((td_wall_part)i));
+    before = ",";
+  }
+  putchar('\n');
+}
+
+/* With these lines, the shares of a table of nodes add up to 100 %. */
+static void
+print_rest(const td_report *report, td_report_by by) {
+  double more = 0;
+  for (uint32_t i = SHOWN; i < report->n_rows; i++)
+    more += has_lives(by) ? report->rows[i].of_wall : (double)report->rows[i].self;
+  if (report->n_rows > SHOWN)
+    printf("%5.1f %%  %u more rows: --csv or --json has them all\n", 100 * share_of(report, more),
+           report->n_rows - SHOWN);
+  for (int i = TD_WALL_functions + 1; i < TD_N_WALL_PARTS && has_lives(by); i++) {
+    if (report->of_wall[i] < 0.5) continue;
+    printf("%5.1f %%  ", 100 * share_of(report, report->of_wall[i]));
+    print_time(report->of_wall[i], true);
+    printf("(%s)\n", td_wall_part_words((td_wall_part)i));
+  }
+}
+
 void
 td_report_print_text(const char *path, const td_report *report, td_report_by by) {
   g_autofree char *wall = td_format_ns((double)report->wall);
-  g_autofree char *rest = td_format_ns((double)report->unattributed);
   g_autofree char *passes = td_format_many(report->n_passes, "backward pass", "backward passes");
-  printf("%s: %s, %s; of this, %s (%.1f %%) unattributed\n", path, passes, wall, rest,
-         100 * share_of(report, report->unattributed));
+  printf("%s: %s, %s\n", path, passes, wall);
+  print_wall(report);
   if (report->n_unended) {
     g_autofree char *unended = td_format_many(report->n_unended, "pass has", "passes have");
     printf("%s no end on this tape: the last event counts as the end\n", unended);
@@ -219,8 +276,7 @@ td_report_print_text(const char *path, const td_report *report, td_report_by by)
   for (uint32_t i = 0; i < MIN(report->n_rows, SHOWN); i++)
     print_row(report, by, &report->rows[i]);
   if (!report->n_rows) printf("–  nothing to tell by %s\n", td_report_by_name(by));
-  if (report->n_rows > SHOWN)
-    printf("%u more rows: --csv or --json has them all\n", report->n_rows - SHOWN);
+  print_rest(report, by);
   if (td_report_has_unreturned(report))
     puts("–  median, max: no call returned; a gradient was captured, or a call failed");
   print_notes(report, by);

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -153,6 +154,24 @@ class Books:
         self.names = names
 
 
+def check_wall(case, tape):
+    """The shares of a report add up to the time of its passes: in words, in its table and in JSON."""
+    for by in BYS:
+        told = report(tape, "--by", by)
+        parts = {part: ns for part, ns in told["wall_parts"].items() if ns is not None}
+        case.assertEqual({part for part, ns in told["wall_parts"].items() if ns is None}, told["why"].keys())
+        case.assertAlmostEqual(sum(parts.values()), told["wall"], delta=0.0001 * told["wall"] + 5, msg=(tape, by))
+        case.assertEqual(parts["no_node"], told["unattributed"])
+        if by not in ("hook", "lock"):
+            case.assertAlmostEqual(sum(row["of_wall"] for row in told["rows"]) * told["wall"], parts["functions"],
+                                   delta=0.0001 * told["wall"] + 5, msg=(tape, by))
+    words = run(TAPEDECK, "report", tape)
+    shares = [float(share) for share in re.findall(r"([\d.]+) %", words.splitlines()[1])]
+    case.assertAlmostEqual(sum(shares), 100, delta=0.5, msg=words)
+    shares = [float(share) for share in re.findall(r"^ *([\d.]+) %", words, re.MULTILINE)]
+    case.assertAlmostEqual(sum(shares), 100, delta=1, msg=words)
+
+
 class Own(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -207,6 +226,11 @@ class Own(unittest.TestCase):
                     self.assertEqual(total + told["unattributed"], told["wall"], (tape, by))
                 n_exact += one_thread
         self.assertGreater(n_exact, 20)
+
+    def test_wall(self):
+        for tape in self.tapes:
+            with self.subTest(tape):
+                check_wall(self, tape)
 
     def test_captured(self):
         """A pass may only capture a gradient, or fail. The hooks there take time, and a function that raises does."""
@@ -305,8 +329,9 @@ x = torch.ones(3, requires_grad=True)
             self.assertEqual(int(row["self"]), told[row["key"]]["self"])
             self.assertEqual(int(row["push"]), told[row["key"]]["parts"]["push"])
         text = run(TAPEDECK, "report", self.program)
-        self.assertEqual(len(text.splitlines()), 2 + len(told))
-        heading, *lines = text.splitlines()[1:]
+        heading, *lines = text.splitlines()[2:]
+        lines = [line for line in lines if not line.endswith(")")]  # the rest of the wall
+        self.assertEqual(len(lines), len(told))
         self.assertIn("µs", text)
         self.assertEqual([line[heading.index("function"):] for line in lines], [row["key"] for row in report(self.program)["rows"]])
         for words in (("--by", "weather"), ("--sort", "weather"), ("--json", "--csv"), ("--skip-first", "-1")):
@@ -326,6 +351,19 @@ x = torch.ones(3, requires_grad=True)
 
 
 class Torch(unittest.TestCase):
+    def test_wall(self):
+        torches.need_compiler()
+        for version, python in torches.each():
+            for script in ("program", "mlp", "lstm", "contention"):
+                with self.subTest(script, version=version), tempfile.TemporaryDirectory() as folder:
+                    path, tape = os.path.join(folder, "p.py"), os.path.join(folder, "p.tape")
+                    with open(path, "w") as file:
+                        file.write(PROGRAM)
+                    if script != "program":
+                        path = os.path.join(torches.SOURCE, "resources", "examples", script + ".py")
+                    run(TAPEDECK, "record", "-o", tape, "--", python, path)
+                    check_wall(self, tape)
+
     def test_profiler(self):
         """The time of each operation is that of PyTorch's own profiler: within 1 %, and 10 us a call. All together is the
         time of a clock within 3 %: before the pass begins on the tape, Python and the probe take a hundredth of it.

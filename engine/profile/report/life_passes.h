@@ -6,7 +6,13 @@
 #include "engine/base/number_map.h"
 #include "engine/replay/catalog.h"
 
-/* An outermost pass. One that never ended lasts until the last event. */
+/* An outermost pass. One that never ended lasts until the last event.
+ *
+ * Note [Shares of the wall]
+ * Problem: several threads are at work for one pass at the same time, so the sum of their times is
+ * longer than the pass. Trick: so many threads share each moment of the pass. `turn_ns` is how much
+ * of the pass one thread had that was at work all the time: each moment divided by the number of
+ * threads. The shares of all threads and the time in which none was at work are then the pass. */
 typedef struct td_life_pass {
   uint32_t graph_task;
   bool has_ended;
@@ -14,6 +20,8 @@ typedef struct td_life_pass {
   uint64_t busy_ns; /* in which some thread was at work for some node of it */
   uint32_t n_busy;  /* threads */
   uint64_t busy_since;
+  double turn_ns; /* up to turn_until: Note [Shares of the wall] */
+  uint64_t turn_until;
 } td_life_pass;
 
 typedef struct td_life_passes {
@@ -37,4 +45,7 @@ uint32_t td_life_passes_find(td_life_passes *passes, uint32_t graph_task);
  * is not any more. */
 void td_life_passes_work(td_life_passes *passes, uint32_t pass, uint64_t now);
 void td_life_passes_rest(td_life_passes *passes, uint32_t pass, uint64_t now);
+
+/* td_life_passes_turn returns turn_ns of a pass now. It stands still when the pass has ended. */
+double td_life_passes_turn(td_life_passes *passes, uint32_t pass, uint64_t now);
 void td_life_passes_fini(td_life_passes *passes);

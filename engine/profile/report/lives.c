@@ -37,6 +37,7 @@ typedef struct lane {
   uint32_t n, capacity;
   uint64_t last_ns;
   uint32_t busy_for; /* pass, or TD_NONE */
+  double turn_ns;    /* of that pass, shared out up to then */
 } lane;
 
 struct td_lives {
@@ -76,7 +77,10 @@ note_work(td_lives *self, lane *lane) {
   uint32_t pass = at_work ? top->life.pass : TD_NONE;
   if (pass == lane->busy_for) return;
   if (lane->busy_for != TD_NONE) td_life_passes_rest(&self->passes, lane->busy_for, self->now);
-  if (pass != TD_NONE) td_life_passes_work(&self->passes, pass, self->now);
+  if (pass != TD_NONE) {
+    td_life_passes_work(&self->passes, pass, self->now);
+    lane->turn_ns = td_life_passes_turn(&self->passes, pass, self->now);
+  }
   lane->busy_for = pass;
 }
 
@@ -90,21 +94,35 @@ part_of_scattering(const td_lives *self, const frame *frame, td_event_kind kind)
   return kind == TD_EVENT_release ? TD_LIFE_release : TD_LIFE_accumulate;
 }
 
+/* TD_N_LIFE_PARTS: it is time of no part. */
+static td_life_part
+part_of_time(const td_lives *self, const frame *frame, td_event_kind kind) {
+  static const td_life_part parts[] = {[APPLYING] = TD_LIFE_apply,
+                                       [IN_PRE_HOOK] = TD_LIFE_pre_hooks,
+                                       [IN_POST_HOOK] = TD_LIFE_post_hooks,
+                                       [IN_LOCK_WAIT] = TD_LIFE_lock_wait};
+  if (frame->phase == PREPARING || frame->phase == SUSPENDED) return TD_N_LIFE_PARTS;
+  if (frame->phase != SCATTERING && frame->phase != ENDED) return parts[frame->phase];
+  return self->release_known ? part_of_scattering(self, frame, kind) : TD_N_LIFE_PARTS;
+}
+
+static void
+add_share(td_lives *self, lane *lane, frame *frame, td_life_part part) {
+  if (lane->busy_for == TD_NONE) return;
+  double turn_ns = td_life_passes_turn(&self->passes, lane->busy_for, self->now);
+  frame->life.shares[part] += turn_ns - lane->turn_ns;
+  lane->turn_ns = turn_ns;
+}
+
 static void
 add_time(td_lives *self, lane *lane, td_event_kind kind) {
   uint64_t ns = self->now - TD_MIN(lane->last_ns, self->now);
   frame *top = lane->n ? &lane->frames[lane->n - 1] : NULL;
   lane->last_ns = self->now;
-  if (!top) return;
-  static const td_life_part parts[] = {[APPLYING] = TD_LIFE_apply,
-                                       [IN_PRE_HOOK] = TD_LIFE_pre_hooks,
-                                       [IN_POST_HOOK] = TD_LIFE_post_hooks,
-                                       [IN_LOCK_WAIT] = TD_LIFE_lock_wait};
-  if (top->phase == SCATTERING || top->phase == ENDED) {
-    if (self->release_known) top->life.parts[part_of_scattering(self, top, kind)] += ns;
-  } else if (top->phase != PREPARING && top->phase != SUSPENDED) {
-    top->life.parts[parts[top->phase]] += ns;
-  }
+  td_life_part part = top ? part_of_time(self, top, kind) : TD_N_LIFE_PARTS;
+  if (part == TD_N_LIFE_PARTS) return;
+  top->life.parts[part] += ns;
+  add_share(self, lane, top, part);
 }
 
 /* ---- frames ---- */
@@ -379,9 +397,13 @@ td_lives_is_busy(const td_lives *self, uint32_t thread) {
 /* A thread may tell nothing for long before the tape ends inside its pass. */
 static void
 add_rest(td_lives *self, lane *lane) {
-  const frame *top = top_of(lane);
-  if (!top || top->life.pass == TD_NONE || self->passes.items[top->life.pass].has_ended) return;
-  add_time(self, lane, TD_EVENT_session_end);
+  frame *top = top_of(lane);
+  if (!top || top->life.pass == TD_NONE) return;
+  td_life_part part = part_of_time(self, top, TD_EVENT_session_end);
+  if (!self->passes.items[top->life.pass].has_ended)
+    add_time(self, lane, TD_EVENT_session_end);
+  else if (part != TD_N_LIFE_PARTS)
+    add_share(self, lane, top, part);
 }
 
 uint32_t

@@ -113,9 +113,25 @@ is_in_range(const reporting *self, const td_life *life) {
   return ns || td_range_has(&self->wish->range, life->begin_ns);
 }
 
+/* The waits for gradients and in queues have no share. */
+static const td_wall_part wall_parts[TD_N_LIFE_PARTS] = {
+    [TD_LIFE_apply] = TD_WALL_functions,      [TD_LIFE_pre_hooks] = TD_WALL_hooks,
+    [TD_LIFE_post_hooks] = TD_WALL_hooks,     [TD_LIFE_lock_wait] = TD_WALL_lock_wait,
+    [TD_LIFE_accumulate] = TD_WALL_hand_over, [TD_LIFE_release] = TD_WALL_hand_over,
+    [TD_LIFE_push] = TD_WALL_hand_over};
+
+/* Shares of the wall are of all nodes, whatever the rows are of. */
+static void
+add_shares(reporting *self, const td_life *life) {
+  if (!is_wished(self, life->pass)) return;
+  for (int part = 0; part < TD_N_LIFE_PARTS; part++)
+    self->report->of_wall[wall_parts[part]] += life->shares[part];
+}
+
 static void
 life_cb(const td_life *life, void *data) {
   reporting *self = data;
+  add_shares(self, life);
   if (!counts(self, life) || !is_in_range(self, life)) return;
   bool begins = td_range_has(&self->wish->range, life->begin_ns);
   uint32_t sum = td_report_sums_add(&self->sums, number_of(self, life), life, begins);
@@ -126,6 +142,7 @@ life_cb(const td_life *life, void *data) {
 static void
 unfinished_cb(const td_life *life, void *data) {
   reporting *self = data;
+  add_shares(self, life);
   if (counts(self, life) && is_in_range(self, life))
     td_report_sums_add(&self->sums, number_of(self, life), life, 0);
 }
@@ -215,6 +232,7 @@ static void
 finish(reporting *self) {
   td_report *report = self->report;
   add_passes(self);
+  report->of_wall[TD_WALL_no_node] = (double)report->unattributed;
   find_percentiles(self);
   for (uint32_t i = 0; i < report->n_rows; i++)
     report->rows[i].key = td_text_table_get(&report->keys, self->texts[i]);
@@ -283,6 +301,33 @@ td_report_make(td_tape *tape, const td_report_wish *wish, td_report *report, td_
                                            : "there is no outermost pass %u",
                           wish->graph_task);
   return status;
+}
+
+static const struct {
+  const char *name, *words;
+} wall_names[TD_N_WALL_PARTS] = {
+#define X(name, words) {#name, words},
+    TD_WALL_PARTS(X)
+#undef X
+};
+
+const char *
+td_wall_part_name(td_wall_part part) {
+  return wall_names[part].name;
+}
+
+const char *
+td_wall_part_words(td_wall_part part) {
+  return wall_names[part].words;
+}
+
+bool
+td_report_knows_wall_part(const td_report *report, td_wall_part part) {
+  static const td_life_part parts[TD_WALL_no_node] = {[TD_WALL_functions] = TD_LIFE_apply,
+                                                      [TD_WALL_hand_over] = TD_LIFE_release,
+                                                      [TD_WALL_hooks] = TD_LIFE_pre_hooks,
+                                                      [TD_WALL_lock_wait] = TD_LIFE_lock_wait};
+  return part == TD_WALL_no_node || report->is_known[parts[part]];
 }
 
 bool

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/base/text_table.h"
+#include "engine/base/translate.h"
 #include "engine/profile/range.h"
 #include "engine/profile/report/report_by.h"
 #include "engine/profile/report/report_row.h"
@@ -16,11 +17,28 @@ typedef struct td_report_wish {
   td_range range;      /* what happened in it, as far as it lies in it */
 } td_report_wish;
 
+/* TD_WALL_PARTS(name, words): they add up to the wall time. Threads that are at work at the same
+ * time share it: Note [Shares of the wall] in life_passes.h. */
+#define TD_WALL_PARTS(X)                                                                           \
+  X(functions, TD_N("in functions"))                                                               \
+  X(hand_over, TD_N("handing over"))                                                               \
+  X(hooks, TD_N("in hooks"))                                                                       \
+  X(lock_wait, TD_N("waiting for locks"))                                                          \
+  X(no_node, TD_N("no thread at work for a node"))
+
+typedef enum td_wall_part {
+#define X(name, words) TD_WALL_##name,
+  TD_WALL_PARTS(X)
+#undef X
+      TD_N_WALL_PARTS
+} td_wall_part;
+
 typedef struct td_report {
-  uint32_t n_passes, n_unended; /* outermost ones; of these, without an end */
-  uint64_t wall;                /* ns of these passes */
-  uint64_t unattributed;        /* of it, when no thread was at work for a node of the pass */
-  td_report_row *rows;          /* (owned) the greatest `self` first */
+  uint32_t n_passes, n_unended;    /* outermost ones; of these, without an end */
+  uint64_t wall;                   /* ns of these passes */
+  uint64_t unattributed;           /* of it, when no thread was at work for a node of the pass */
+  double of_wall[TD_N_WALL_PARTS]; /* ns */
+  td_report_row *rows;             /* (owned) the greatest `self` first */
   uint32_t n_rows;
   bool is_known[TD_N_LIFE_PARTS];
   td_knowledge known; /* how the functions are */
@@ -33,6 +51,13 @@ typedef struct td_report {
 td_status td_report_make(td_tape *tape, const td_report_wish *wish, td_report *report,
                          td_error *error);
 void td_report_fini(td_report *report);
+
+/* td_wall_part_name returns "functions", ..., td_wall_part_words "in functions", ... for
+ * td_translate. td_report_knows_wall_part tells whether the tape tells of a part; if not, its time
+ * is in others. Constant. */
+const char *td_wall_part_name(td_wall_part part);
+const char *td_wall_part_words(td_wall_part part);
+bool td_report_knows_wall_part(const td_report *report, td_wall_part part);
 
 /* td_report_has_unreturned tells whether a row has no call that returned. Such a row has time, but
  * no median and no longest call. */

@@ -17,6 +17,7 @@ typedef struct td_report_row {
   uint64_t n;      /* lives, calls or waits */
   uint64_t self;   /* in functions, hooks or waits for locks */
   uint64_t total;  /* on threads: all parts but the waits for gradients and in queues */
+  double of_wall;  /* ns of `self` as shares of the passes: Note [Shares of the wall]; of lives */
   uint64_t p50, p95, max;
   uint64_t parts[TD_N_LIFE_PARTS]; /* of lives */
   td_report_call longest;

@@ -25,6 +25,7 @@ td_report_row_add(td_report_row *row, const td_report_row *other) {
   }
   row->n += other->n;
   row->self += other->self;
+  row->of_wall += other->of_wall;
   row->total += other->total;
   for (int part = 0; part < TD_N_LIFE_PARTS; part++)
     row->parts[part] += other->parts[part];
@@ -39,6 +40,7 @@ add_life(td_report_row *row, const td_life *life, uint32_t n_calls) {
   }
   row->n += n_calls;
   row->self += ns;
+  row->of_wall += life->shares[TD_LIFE_apply];
   for (int part = 0; part < TD_N_LIFE_PARTS; part++) {
     row->parts[part] += life->parts[part];
     if (!is_waiting(part)) row->total += life->parts[part];
