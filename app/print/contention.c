@@ -31,6 +31,17 @@ write_spread(td_json *json, const char *key, const td_spread *spread, bool is_kn
 }
 
 static void
+write_place(td_json *json, const td_lock_blame *blame) {
+  td_json_key(json, "longest");
+  td_json_begin_object(json);
+  td_member_u64(json, "thread", blame->longest.thread);
+  td_member_u64(json, "seq", blame->longest.begin_seq);
+  td_member_u64(json, "begin", blame->longest.begin_ns);
+  td_member_u64(json, "end", blame->longest.end_ns);
+  td_json_end_object(json);
+}
+
+static void
 write_blame(td_json *json, const td_lock_blame *blame) {
   td_json_begin_object(json);
   td_member_u64(json, "n", blame->n);
@@ -39,6 +50,10 @@ write_blame(td_json *json, const td_lock_blame *blame) {
   td_member_text(json, "holder", blame->holder);
   td_member_text(json, "node", blame->node);
   td_member_text(json, "line", blame->line);
+  td_member_u64(json, "held", blame->held_ns);
+  td_member_u64(json, "late", blame->late_ns);
+  td_member_bool(json, "held_at_most", blame->is_bound);
+  write_place(json, blame);
   td_json_end_object(json);
 }
 
@@ -49,6 +64,8 @@ write_lock(td_json *json, const td_contention *contention, const td_contended_lo
   td_member_string(json, "kind", td_enum_word(TD_FIELD_ENUM_lock_kind, lock->kind));
   td_member_known(json, "taken", lock->n_taken, lock->n_taken);
   write_spread(json, "waits", &lock->waits, true);
+  td_member_u64(json, "held", lock->held_ns);
+  td_member_u64(json, "late", lock->late_ns);
   td_json_key(json, "blames");
   td_json_begin_array(json);
   for (uint32_t i = 0; i < lock->n_blames; i++)
@@ -110,10 +127,13 @@ print_spread(const td_spread *spread, bool is_known) {
   print_time(spread->max, is_known && spread->n);
 }
 
-/* "2 second waited 3 times, 62 ms, while 1 first ran AccumulateGrad(weight), net.py:9" */
+/* "thread 2 second waited 3 times, 62 ms; thread 1 first held it in AccumulateGrad(weight) for 60
+ * ms, woke 2 ms late, net.py:9" */
 static void
 print_blame(const td_lock_blame *blame) {
   g_autofree char *time = td_format_ns((double)blame->ns);
+  g_autofree char *held = td_format_ns((double)blame->held_ns);
+  g_autofree char *late = td_format_ns((double)blame->late_ns);
   g_autofree char *times = td_format_many(blame->n, "time", "times");
   g_autofree char *node = td_line_dup(blame->node, TD_NAME_SHOWN);
   printf("             thread %s waited %s, %s", blame->waiter, times, time);
@@ -123,6 +143,8 @@ print_blame(const td_lock_blame *blame) {
     printf("; thread %s held it in %s", blame->holder, node);
   else
     printf("; thread %s held it", blame->holder);
+  if (*blame->holder)
+    printf(" for %s%s, woke %s late", blame->is_bound ? "at most " : "", held, late);
   printf(*blame->line ? ", %s\n" : "\n", blame->line);
 }
 

@@ -2,12 +2,20 @@
 #include "engine/exchange/table_spans.h"
 
 #include "engine/base/alloc.h"
+#include "engine/profile/report/held_waits.h"
 #include "engine/profile/span_stacks.h"
 
 typedef struct lock_row {
   uint32_t kind, object;
   uint64_t n, ns, longest;
 } lock_row;
+
+/* The last wait for a lock that ended. */
+typedef struct ended_wait {
+  uint32_t thread, holder;
+  uint64_t held_ns, late_ns;
+  bool is_bound;
+} ended_wait;
 
 struct td_table_spans {
   td_tape *tape;
@@ -17,6 +25,8 @@ struct td_table_spans {
   td_span_stacks devices;     /* by number of `device_lanes` */
   td_number_map device_lanes; /* by device */
   td_lives *lives;            /* (owned) */
+  td_held_waits held_waits;
+  ended_wait ended;
   bool is_known[TD_N_LIFE_PARTS];
   td_number_map lock_numbers; /* by kind and object: 1 + the row */
   lock_row *locks;            /* (owned) */
@@ -111,6 +121,25 @@ count_lock(td_table_spans *self, const td_open_span *span, uint64_t ns) {
   row->longest = TD_MAX(row->longest, ns);
 }
 
+static void
+wait_cb(const td_held_wait *wait, void *data) {
+  td_table_spans *self = data;
+  self->ended = (ended_wait){.thread = wait->thread, .holder = td_held_wait_longest(wait)->holder};
+  for (uint32_t i = 0; i < wait->n_stretches; i++) {
+    self->ended.held_ns += wait->stretches[i].held_ns;
+    self->ended.late_ns += wait->stretches[i].late_ns;
+    self->ended.is_bound |= wait->stretches[i].is_bound;
+  }
+}
+
+static void
+set_holder(const td_table_spans *self, td_row_waits *row) {
+  row->holder = td_cell_id(self->ended.holder);
+  row->held_ns = td_cell_u64(self->ended.held_ns);
+  row->late_ns = td_cell_u64(self->ended.late_ns);
+  row->held_at_most = td_cell_bool(self->ended.is_bound);
+}
+
 /* What a thread waited for: a lock, a stream, or a collective operation. */
 static void
 give_wait(td_table_spans *self, uint32_t thread, const td_open_span *span, slice_kind kind,
@@ -120,8 +149,10 @@ give_wait(td_table_spans *self, uint32_t thread, const td_open_span *span, slice
                       .node = td_cell_id(td_lives_node(self->lives, thread)),
                       .begin_ns = td_cell_u64(span->begin_ns),
                       .end_ns = td_cell_u64(end_ns),
-                      .ns = td_cell_u64(end_ns - span->begin_ns)};
+                      .ns = td_cell_u64(end_ns - span->begin_ns),
+                      .begin_seq = td_cell_u64(span->begin_seq)};
   if (kind == LOCK) {
+    if (self->ended.thread == thread) set_holder(self, &row);
     row.lock = td_cell_text(td_enum_word(TD_FIELD_ENUM_lock_kind, span->item));
     row.object = td_cell_int(span->about);
     count_lock(self, span, end_ns - span->begin_ns);
@@ -162,12 +193,22 @@ part_of(const td_table_spans *self, const td_life *life, td_life_part part) {
 }
 
 static void
-give_task_wait(const td_table_spans *self, const td_life *life, const char *kind, uint64_t end_ns,
+give_task_wait(const td_table_spans *self, const td_life *life, bool in_queue, uint64_t end_ns,
                uint64_t ns) {
-  TD_ROW(self->sink, waits, .kind = td_cell_text(kind), .thread = td_cell_int(life->thread),
-         .node = td_cell_id(life->node), .graph_task = td_cell_id(life->graph_task),
-         .queue = td_cell_id(life->queue), .begin_ns = td_cell_u64(end_ns - ns),
-         .end_ns = td_cell_u64(end_ns), .ns = td_cell_u64(ns));
+  td_row_waits row = {.kind = td_cell_text(in_queue ? "queue" : "gradients"),
+                      .thread = td_cell_int(life->thread),
+                      .node = td_cell_id(life->node),
+                      .graph_task = td_cell_id(life->graph_task),
+                      .queue = td_cell_id(life->queue),
+                      .begin_ns = td_cell_u64(end_ns - ns),
+                      .end_ns = td_cell_u64(end_ns),
+                      .ns = td_cell_u64(ns)};
+  if (in_queue) {
+    row.holder = td_cell_int(life->thread);
+    row.held_ns = td_cell_u64(ns - life->late_ns);
+    row.late_ns = td_cell_u64(life->late_ns);
+  }
+  self->sink->row(TD_TABLE_waits, (const td_cell *)&row, self->sink->data);
 }
 
 static void
@@ -184,9 +225,9 @@ life_cb(const td_life *life, void *data) {
   if (!was_popped) return;
   uint64_t pushed = life->popped_ns - life->parts[TD_LIFE_queue_wait];
   if (self->is_known[TD_LIFE_dependency_wait])
-    give_task_wait(self, life, "gradients", pushed, life->parts[TD_LIFE_dependency_wait]);
+    give_task_wait(self, life, false, pushed, life->parts[TD_LIFE_dependency_wait]);
   if (self->is_known[TD_LIFE_queue_wait])
-    give_task_wait(self, life, "queue", life->popped_ns, life->parts[TD_LIFE_queue_wait]);
+    give_task_wait(self, life, true, life->popped_ns, life->parts[TD_LIFE_queue_wait]);
 }
 
 /* ---- events ---- */
@@ -197,6 +238,7 @@ td_table_spans_new(td_tape *tape, const td_row_sink *sink) {
   self->tape = tape;
   self->sink = sink;
   self->threads = (td_span_stacks){.listener = thread_span_cb, .data = self};
+  self->held_waits = (td_held_waits){.listener = wait_cb, .data = self};
   self->devices = (td_span_stacks){.listener = device_span_cb, .data = self};
   const td_tape_info *info = td_tape_info_get(tape);
   self->lives = td_lives_new(info, (td_life_listener){.life = life_cb, .data = self});
@@ -220,6 +262,8 @@ td_table_spans_take(td_table_spans *self, const td_catalog *catalog, uint64_t se
   self->catalog = catalog;
   self->now = TD_MAX(self->now, any->event.time);
   td_lives_apply(self->lives, any);
+  self->ended.thread = TD_NONE;
+  td_held_waits_take(&self->held_waits, self->lives, any, seq, any->event.time);
   if (!type->span.edge) return;
   if (type->lane == TD_LANE_stream) return take_device_span(self, seq, any);
   td_span_stacks_take(&self->threads, any->event.thread, seq, any);
@@ -247,6 +291,7 @@ td_table_spans_free(td_table_spans *self) {
   td_span_stacks_fini(&self->threads);
   td_span_stacks_fini(&self->devices);
   td_lives_free(self->lives);
+  td_held_waits_fini(&self->held_waits);
   td_number_map_fini(&self->device_lanes);
   td_number_map_fini(&self->lock_numbers);
   free(self->locks);

@@ -10,7 +10,7 @@ import unittest
 import skipping
 import torches
 from commands import MAKE_TAPE, TAPEDECK, run
-from plants import ADDED, HELD, SLEEPING
+from plants import ADDED, BARGING, HELD, SLEEPING
 
 
 def spread(values):
@@ -27,15 +27,13 @@ class Sums:
         self.waits, self.slept, self.lay = (collections.defaultdict(list) for _ in range(3))
         self.pushes, self.pops, self.wakes = (collections.Counter() for _ in range(3))
         self.held = collections.Counter()
-        pushed, holder = {}, {}
+        pushed = {}
         for line in run(TAPEDECK, "events", tape, "--json").splitlines():
             e = json.loads(line)
             kind, thread = e["event"], e["thread"]
-            if kind == "lock_held":
-                holder[thread] = e["holder"]
-            elif kind == "lock_acquired":
+            if kind == "lock_acquired":
                 self.waits[e["lock"], None if e["lock"] == "graph_task" else e["object"]].append(e["waited"])
-                self.held[thread, holder.pop(thread, None)] += e["waited"]
+                self.held[thread] += e["waited"]
             elif kind in ("queue_push", "queue_wake"):
                 self.pushes[e["queue"]] += 1
                 pushed[e.get("node"), e["graph_task"]] = e["t"]
@@ -76,9 +74,11 @@ class Contention(unittest.TestCase):
         for lock in told["locks"]:
             self.assertEqual(sum(blame["sum"] for blame in lock["blames"]), lock["waits"]["sum"])
             self.assertEqual(lock["blames"], sorted(lock["blames"], key=lambda blame: -blame["sum"]))
+            for part in ("held", "late"):
+                self.assertEqual(sum(blame[part] for blame in lock["blames"]), lock[part])
             for blame in lock["blames"]:
-                threads = (blame["waiter"], blame["holder"])
-                held[tuple(name and int(name.split()[0]) for name in threads)] += blame["sum"]
+                self.assertEqual(blame["held"] + blame["late"], blame["sum"])
+                held[int(blame["waiter"].split()[0])] += blame["sum"]
         self.assertEqual(held, sums.held)
         self.assertEqual(told["locks"], sorted(told["locks"], key=lambda lock: (-lock["waits"]["sum"], lock["lock"])))
         return told
@@ -129,6 +129,64 @@ class Contention(unittest.TestCase):
                 first = self.blame(self.compare(), "node", 1e6)
                 self.assertEqual({blame["holder"].split()[1] for blame in first["blames"]} - {"first", "second"}, set())
                 self.assertIn("every rule holds", run(TAPEDECK, "check", self.tape))
+
+    def recorded(self, command):
+        """BARGING, its own log, and the tape's waits for the lock of its weight, on the clock of that log."""
+        self.write(BARGING)
+        log = self.script + ".json"
+        run(*command, self.script, log)
+        with open(log) as file:
+            held = json.load(file)
+        events = [json.loads(line) for line in run(TAPEDECK, "events", self.tape, "--json").splitlines()]
+        names = {e["id"]: e["name"] for e in events if e["event"] == "thread_new"}
+        hooks = collections.defaultdict(list)
+        for e in events:
+            if e["event"] == "hook_begin" and e["kind"] == "post_accumulate_grad":
+                hooks[names[e["thread"]]].append(e["t"])
+        calls = collections.defaultdict(list)
+        for name, begin, end in held:
+            calls[name].append(begin)
+        self.shift = shift = min(begin - t for name in calls for begin, t in zip(calls[name], hooks[name], strict=True))
+        waits = [(names[e["thread"]], e["t"] - e["waited"] + shift, e["t"] + shift) for e in events
+                 if e["event"] == "lock_acquired" and e["lock"] == "node"]
+        return held, waits
+
+    def check_holders(self, command):
+        """Who held a lock in a wait, and for how long, is what the program itself saw. The program sees its hooks alone: a
+        thread that a busy machine keeps from its hook has the lock already. So the best of three rounds counts."""
+        self.assertLess(min(self.miss_of_holders(command) for _ in range(3)), 1)
+
+    def miss_of_holders(self, command):
+        """The greatest difference: 1 is 2 %, or 20 us for each time that the lock was held."""
+        held, waits = self.recorded(command)
+        seen, n = collections.Counter(), collections.Counter()
+        for waiter, begin, end in waits:
+            for holder, from_ns, to_ns in held:
+                part = min(end, to_ns) - max(begin, from_ns)
+                if holder != waiter and part > 0:
+                    seen[waiter, holder] += part
+                    n[waiter, holder] += 1
+        told = collections.Counter()
+        lock = self.compare()["locks"][0]
+        self.assertEqual(lock["kind"], "node")
+        for blame in lock["blames"]:
+            told[blame["waiter"].split()[1], blame["holder"].split()[1]] += blame["held"]
+        self.assertGreater(max(n.values()), 3)
+        miss = 0
+        for pair in sorted(seen | told):
+            off = told[pair] - seen[pair]
+            print(f"{pair[0]:8} waited for {pair[1]:8} {n[pair]:3} holds: tape {told[pair] / 1e3:9.1f} us, "
+                  f"program {seen[pair] / 1e3:9.1f} us, {off / 1e3:+.1f} us ({100 * off / max(seen[pair], 1):+.2f} %)")
+            miss = max(miss, abs(off) / max(0.02 * seen[pair], 20_000 * max(n[pair], 1)))
+        places = {(round(begin / 1e4), round(end / 1e4)) for _, begin, end in waits}
+        for blame in lock["blames"]:
+            longest = blame["longest"]
+            at = [round((longest[edge] + self.shift) / 1e4) for edge in ("begin", "end")]
+            self.assertTrue(any(abs(at[0] - a) <= 1 and abs(at[1] - b) <= 1 for a, b in places), (blame, places))
+        return miss
+
+    def test_barging(self):
+        self.check_holders([TAPEDECK, "run", "--force", "-o", self.tape])
 
     def test_words(self):
         self.write(HELD)

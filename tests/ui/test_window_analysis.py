@@ -94,7 +94,7 @@ def hand_over(row):
     return None if parts["release"] is None else parts["accumulate"] + parts["release"] + (parts["push"] or 0)
 
 
-PROFILE = {"Self": lambda r: r["self"], "Share": lambda r: r["share"], "Calls": lambda r: r["n"], "Median": lambda r: r["p50"],
+PROFILE = {"Self": lambda r: r["self"], "Share": lambda r: r["share"] if r["of_wall"] is None else r["of_wall"], "Calls": lambda r: r["n"], "Median": lambda r: r["p50"],
            "95 %": lambda r: r["p95"], "Longest": lambda r: r["max"]}
 LIVES = PROFILE | {"Total": lambda r: r["total"], "Hooks": parts_of("pre_hooks", "post_hooks"),
                    "Hand over": hand_over, "Lock wait": parts_of("lock_wait"),
@@ -162,7 +162,7 @@ def check_contention(window, tape):
     window.key("6", "Alt")
     if blames:
         check_rows(window.rows("Contention: who waited for whom"), blames, lambda row: row["lock"],
-                   {"Waited": lambda r: r["sum"], "Waits": lambda r: r["n"]})
+                   {"Waited": lambda r: r["sum"], "Held": lambda r: r["held"], "Woke late": lambda r: r["late"], "Waits": lambda r: r["n"]})
     else:
         window.read(lambda text: text.endswith("No thread waited for a lock."))
 

@@ -21,16 +21,11 @@ typedef struct queue_row {
   uint32_t name;
 } queue_row;
 
-/* An event of a wait. Names are known at the end of its segment. */
-typedef struct told {
-  union {
-    td_event event;
-    td_event_lock_wait lock_wait;
-    td_event_lock_held lock_held;
-    td_event_lock_acquired lock_acquired;
-  };
-  uint32_t node; /* that the holder is at work for, or TD_NONE */
-} told;
+/* A wait that has ended. Names are known at the end of its segment. */
+typedef struct told_wait {
+  td_held_wait wait;
+  size_t first_stretch;
+} told_wait;
 
 typedef struct contending {
   td_contention *result;
@@ -39,8 +34,13 @@ typedef struct contending {
   td_range range;
   uint32_t n_wished; /* passes, also outside of the range */
   bool is_open;      /* events count */
-  told *told;        /* (owned) of the segment */
+  uint64_t open_seq; /* since then */
+  td_range_clock clock;
+  td_held_waits waits;
+  told_wait *told; /* (owned) of the segment */
   uint32_t n_told, told_capacity;
+  td_wait_stretch *stretches; /* (owned) of these */
+  size_t n_stretches, stretches_capacity;
   td_lock_waits locks;
   queue_row *queues; /* (owned) by id */
   uint32_t n_queues;
@@ -90,26 +90,18 @@ life_cb(const td_life *life, void *data) {
 
 /* ---- going through the tape ---- */
 
+/* Its part in the range counts. Without one, the wait does not count. */
 static void
-tell(contending *self, const td_any_event *any, uint32_t node) {
+wait_cb(const td_held_wait *wait, void *data) {
+  contending *self = data;
+  if (!self->is_open || wait->begin_seq < self->open_seq) return;
+  if (!wait->ns && !td_range_has(&self->range, wait->end_ns)) return;
   TD_GROW(self->told, self->n_told, self->told_capacity);
-  told *told = &self->told[self->n_told++];
-  told->node = node;
-  if (any->event.kind == TD_EVENT_lock_wait)
-    told->lock_wait = any->lock_wait;
-  else if (any->event.kind == TD_EVENT_lock_held)
-    told->lock_held = any->lock_held;
-  else
-    told->lock_acquired = any->lock_acquired;
-}
-
-/* Its part in the range. Without one, the wait does not count. */
-static void
-tell_end(contending *self, const td_event_lock_acquired *event) {
-  td_any_event cut = {.lock_acquired = *event};
-  cut.lock_acquired.waited = part_of_wait(self, &event->event, event->waited);
-  if (cut.lock_acquired.waited || td_range_has(&self->range, event->event.time))
-    tell(self, &cut, TD_NONE);
+  self->told[self->n_told++] = (told_wait){*wait, self->n_stretches};
+  for (uint32_t i = 0; i < wait->n_stretches; i++) {
+    TD_GROW(self->stretches, self->n_stretches, self->stretches_capacity);
+    self->stretches[self->n_stretches++] = wait->stretches[i];
+  }
 }
 
 static void
@@ -122,12 +114,6 @@ note_push(contending *self, uint32_t queue, const td_event *event) {
 static void
 note(contending *self, const td_any_event *any) {
   switch (any->event.kind) {
-  case TD_EVENT_lock_wait:
-    return tell(self, any, TD_NONE);
-  case TD_EVENT_lock_acquired:
-    return tell_end(self, &any->lock_acquired);
-  case TD_EVENT_lock_held:
-    return tell(self, any, td_lives_node(self->lives, any->lock_held.holder));
   case TD_EVENT_queue_push:
     return note_push(self, any->queue_push.queue, &any->event);
   case TD_EVENT_queue_wake:
@@ -141,10 +127,13 @@ note(contending *self, const td_any_event *any) {
 
 /* Only what happens while the wished pass lasts. */
 static void
-look_at(contending *self, const td_any_event *any) {
+look_at(contending *self, const td_any_event *any, uint64_t seq) {
   bool is_one = self->graph_task != TD_NONE;
-  if (is_one && any->event.kind == TD_EVENT_graph_task_begin)
-    self->is_open |= any->graph_task_begin.graph_task == self->graph_task;
+  if (is_one && any->event.kind == TD_EVENT_graph_task_begin &&
+      any->graph_task_begin.graph_task == self->graph_task && !self->is_open) {
+    self->is_open = true;
+    self->open_seq = seq;
+  }
   if (self->is_open) note(self, any);
   if (is_one && any->event.kind == TD_EVENT_graph_task_end)
     self->is_open &= any->graph_task_end.graph_task != self->graph_task;
@@ -154,26 +143,22 @@ static void
 event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void *data) {
   contending *self = data;
   td_lives_apply(self->lives, event);
-  look_at(self, event);
-}
-
-static void
-add_told(contending *self, const td_catalog *catalog, const told *told) {
-  if (told->event.kind == TD_EVENT_lock_wait)
-    td_lock_waits_begin(&self->locks, catalog, &told->lock_wait);
-  else if (told->event.kind == TD_EVENT_lock_held)
-    td_lock_waits_hold(&self->locks, catalog, &told->lock_held, told->node);
-  else
-    td_lock_waits_end(&self->locks, &told->lock_acquired);
+  look_at(self, event, seq);
+  uint64_t now = td_range_clock_take(&self->clock, event);
+  td_held_waits_take(&self->waits, self->lives, event, seq, now);
 }
 
 static td_status
 visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *data,
               td_error *error) {
   contending *self = data;
-  for (uint32_t i = 0; i < self->n_told; i++)
-    add_told(self, catalog, &self->told[i]);
+  for (uint32_t i = 0; i < self->n_told; i++) {
+    td_held_wait *wait = &self->told[i].wait;
+    wait->stretches = self->stretches + self->told[i].first_stretch;
+    td_lock_waits_add(&self->locks, catalog, wait);
+  }
   self->n_told = 0;
+  self->n_stretches = 0;
   for (uint32_t i = 0; i < self->n_queues; i++) {
     queue_row *row = &self->queues[i];
     if (row->name || !row->is_used) continue;
@@ -234,7 +219,9 @@ static void
 contending_fini(contending *self) {
   td_lives_free(self->lives);
   td_lock_waits_fini(&self->locks);
+  td_held_waits_fini(&self->waits);
   free(self->told);
+  free(self->stretches);
   free(self->queues);
   td_samples_fini(&self->lay);
   td_samples_fini(&self->slept);
@@ -253,6 +240,10 @@ td_contention_make(td_tape *tape, uint32_t graph_task, const td_range *range,
                      .locks = {.texts = &contention->texts}};
   self.lives = td_lives_new(info, (td_life_listener){.life = life_cb, .data = &self});
   td_lives_limit(self.lives, &self.range);
+  self.clock.range = self.range;
+  self.waits.range = self.range;
+  self.waits.listener = wait_cb;
+  self.waits.data = &self;
   bool kinds[TD_EVENT_LIMIT] = {false};
   for (size_t i = 0; i < TD_N_ELEMENTS(needed_kinds); i++)
     kinds[needed_kinds[i]] = true;

@@ -184,6 +184,7 @@ popped(td_lives *self, lane *lane, const td_event_queue_pop *event) {
   top->life.queue = event->queue;
   top->life.popped_ns = tape_ns(self);
   end_wait(self, &top->life);
+  top->life.late_ns = TD_MIN(event->waited, top->life.parts[TD_LIFE_queue_wait]);
 }
 
 static void

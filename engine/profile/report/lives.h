@@ -50,6 +50,7 @@ typedef struct td_life {
   uint32_t pass;      /* the outermost one around graph_task: number in the order of the tape */
   uint32_t queue;     /* from which it was popped, or TD_NONE */
   uint64_t popped_ns; /* when; of no meaning without a queue */
+  uint64_t late_ns;   /* of its wait in the queue, in which the thread that popped it slept */
   uint64_t parts[TD_N_LIFE_PARTS]; /* ns */
   double shares[TD_N_LIFE_PARTS];  /* ns of the pass: Note [Shares of the wall] in life_passes.h */
   uint64_t begin_seq;              /* of its node_begin: td_lives_at */

@@ -6,19 +6,14 @@
 
 #include <string.h>
 
-/* The texts are numbers of the table of texts. */
-typedef struct td_lock_wait {
-  bool is_on;
-  uint32_t row, waiter, holder, node, line;
-} td_lock_wait;
-
 typedef struct td_lock_row {
   uint32_t name, kind, object;
 } td_lock_row;
 
+/* The texts are numbers of the table of texts. */
 typedef struct td_blame_row {
-  td_lock_wait wait;
-  uint64_t n, ns;
+  uint32_t row, waiter, holder, node, line;
+  td_lock_blame sums; /* without texts */
 } td_blame_row;
 
 uint32_t
@@ -42,61 +37,45 @@ row_of(td_lock_waits *self, const td_catalog *catalog, uint32_t kind, uint32_t o
   return (uint32_t)*row - 1;
 }
 
-static td_blame_row *
-blame_of(td_lock_waits *self, const td_lock_wait *wait) {
-  char *key =
-      td_format("%u %u %u %u %u", wait->row, wait->waiter, wait->holder, wait->node, wait->line);
+static td_lock_blame *
+blame_of(td_lock_waits *self, const td_blame_row *row) {
+  char *key = td_format("%u %u %u %u %u", row->row, row->waiter, row->holder, row->node, row->line);
   uint32_t number = td_text_keep(&self->blame_keys, key);
   if (number > self->n_blames) {
     TD_GROW(self->blames, self->n_blames, self->blames_capacity);
-    self->blames[self->n_blames++] = (td_blame_row){.wait = *wait};
+    self->blames[self->n_blames++] = *row;
   }
-  return &self->blames[number - 1];
+  return &self->blames[number - 1].sums;
 }
 
-/* ---- events ---- */
-
-static td_lock_wait *
-wait_of(td_lock_waits *self, uint32_t thread) {
-  while (thread >= self->n_threads) {
-    uint32_t n = TD_MAX(2 * self->n_threads, 8u);
-    self->threads = td_realloc(self->threads, n, sizeof *self->threads);
-    memset(self->threads + self->n_threads, 0, (n - self->n_threads) * sizeof *self->threads);
-    self->n_threads = n;
+static void
+add_stretch(td_lock_waits *self, const td_catalog *catalog, td_blame_row row,
+            const td_held_wait *wait, const td_wait_stretch *stretch) {
+  if (stretch->holder != TD_NONE)
+    row.holder = td_text_keep(self->texts, td_report_thread_name(catalog, stretch->holder));
+  if (stretch->node != TD_NONE) {
+    row.node = td_text_keep(self->texts, td_report_node_name(catalog, stretch->node));
+    row.line = td_text_keep(self->texts, td_report_user_line(catalog, stretch->node));
   }
-  return &self->threads[thread];
-}
-
-void
-td_lock_waits_begin(td_lock_waits *self, const td_catalog *catalog,
-                    const td_event_lock_wait *event) {
-  uint32_t thread = event->event.thread;
-  *wait_of(self, thread) =
-      (td_lock_wait){.is_on = true,
-                     .row = row_of(self, catalog, event->lock, event->object),
-                     .waiter = td_text_keep(self->texts, td_report_thread_name(catalog, thread))};
-}
-
-void
-td_lock_waits_hold(td_lock_waits *self, const td_catalog *catalog, const td_event_lock_held *event,
-                   uint32_t node) {
-  td_lock_wait *wait = wait_of(self, event->event.thread);
-  if (!wait->is_on) return;
-  wait->holder = td_text_keep(self->texts, td_report_thread_name(catalog, event->holder));
-  if (node == TD_NONE) return;
-  wait->node = td_text_keep(self->texts, td_report_node_name(catalog, node));
-  wait->line = td_text_keep(self->texts, td_report_user_line(catalog, node));
-}
-
-void
-td_lock_waits_end(td_lock_waits *self, const td_event_lock_acquired *event) {
-  td_lock_wait *wait = wait_of(self, event->event.thread);
-  if (!wait->is_on) return;
-  td_blame_row *blame = blame_of(self, wait);
+  td_lock_blame *blame = blame_of(self, &row);
   blame->n++;
-  blame->ns += event->waited;
-  td_samples_add(&self->waited, wait->row, event->waited);
-  wait->is_on = false;
+  blame->ns += stretch->held_ns + stretch->late_ns;
+  blame->held_ns += stretch->held_ns;
+  blame->late_ns += stretch->late_ns;
+  blame->is_bound |= stretch->is_bound;
+  if (blame->n > 1 && wait->ns <= blame->longest_ns) return;
+  blame->longest_ns = wait->ns;
+  blame->longest = (td_wait_place){wait->thread, wait->begin_seq, wait->begin_ns, wait->end_ns};
+}
+
+void
+td_lock_waits_add(td_lock_waits *self, const td_catalog *catalog, const td_held_wait *wait) {
+  const td_blame_row row = {
+      .row = row_of(self, catalog, wait->lock, wait->object),
+      .waiter = td_text_keep(self->texts, td_report_thread_name(catalog, wait->thread))};
+  for (uint32_t i = 0; i < wait->n_stretches; i++)
+    add_stretch(self, catalog, row, wait, &wait->stretches[i]);
+  td_samples_add(&self->waited, row.row, wait->ns);
 }
 
 /* ---- the end ---- */
@@ -136,20 +115,22 @@ list_locks(td_lock_waits *self, td_lock_list *result, uint32_t *ranks) {
 static void
 list_blames(td_lock_waits *self, td_lock_list *result, const uint32_t *ranks) {
   for (uint32_t i = 0; i < self->n_blames; i++) {
-    const td_lock_wait *wait = &self->blames[i].wait;
-    result->blames[i] = (td_lock_blame){.lock = ranks[wait->row],
-                                        .waiter = td_text_table_get(self->texts, wait->waiter),
-                                        .holder = td_text_table_get(self->texts, wait->holder),
-                                        .node = td_text_table_get(self->texts, wait->node),
-                                        .line = td_text_table_get(self->texts, wait->line),
-                                        .n = self->blames[i].n,
-                                        .ns = self->blames[i].ns};
+    const td_blame_row *row = &self->blames[i];
+    td_lock_blame *blame = &result->blames[i];
+    *blame = row->sums;
+    blame->lock = ranks[row->row];
+    blame->waiter = td_text_table_get(self->texts, row->waiter);
+    blame->holder = td_text_table_get(self->texts, row->holder);
+    blame->node = td_text_table_get(self->texts, row->node);
+    blame->line = td_text_table_get(self->texts, row->line);
   }
   qsort(result->blames, self->n_blames, sizeof *result->blames, compare_blames);
   for (uint32_t i = self->n_blames; i-- > 0;) {
     td_contended_lock *lock = &result->locks[result->blames[i].lock];
     lock->first_blame = i;
     lock->n_blames++;
+    lock->held_ns += result->blames[i].held_ns;
+    lock->late_ns += result->blames[i].late_ns;
   }
 }
 
@@ -175,7 +156,6 @@ td_lock_list_fini(td_lock_list *list) {
 
 void
 td_lock_waits_fini(td_lock_waits *self) {
-  free(self->threads);
   free(self->rows);
   free(self->blames);
   td_number_map_fini(&self->row_of_name);

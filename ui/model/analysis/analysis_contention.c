@@ -19,30 +19,45 @@ set_passes(TdTable *table, uint32_t n, const char *more) {
 
 /* ---- who held what ---- */
 
-enum { LOCK, WAITED, HOLDER, HELD_IN, LINE, WAITER, WAITS, N_HOLDER_COLUMNS };
+enum { LOCK, WAITER, HOLDER, WAITED, HELD, LATE, WAITS, HELD_IN, LINE, N_HOLDER_COLUMNS };
 
 static const TdColumn holder_columns[N_HOLDER_COLUMNS] = {
-    [LOCK] = {N_("Lock"), TD_UNIT_TEXT, NULL, 110},
+    [LOCK] = {N_("Lock"), TD_UNIT_TEXT, NULL, 90},
+    [WAITER] = {N_("Waiter"), TD_UNIT_TEXT, N_("thread that waited")},
+    [HOLDER] = {N_("Holder"), TD_UNIT_TEXT, N_("thread that had the lock while the waiter waited")},
     [WAITED] = {N_("Waited"), TD_UNIT_NS, N_("time in which the waiter waited for this holder")},
-    [HOLDER] = {N_("Holder"), TD_UNIT_TEXT, N_("thread that held the lock when the wait began")},
+    [HELD] = {N_("Held"), TD_UNIT_NS, N_("of this, the holder had the lock")},
+    [LATE] = {N_("Woke late"), TD_UNIT_NS,
+              N_("of this, the holder had given the lock back: the waiter had yet to wake")},
+    [WAITS] = {N_("Waits"), TD_UNIT_COUNT, N_("number of waits")},
     [HELD_IN] = {N_("Held in"), TD_UNIT_TEXT, N_("node that the holder was at work for")},
     [LINE] = {N_("Line"), TD_UNIT_TEXT, N_("where the program made that node")},
-    [WAITER] = {N_("Waiter"), TD_UNIT_TEXT, N_("thread that waited")},
-    [WAITS] = {N_("Waits"), TD_UNIT_COUNT, N_("number of waits")},
 };
 
+/* A row leads to the longest of its waits. */
 static TdRowPlace
-lock_place(const td_contended_lock *lock) {
-  TdRowPlace place = TD_NOWHERE;
-  if (lock->kind == TD_lock_kind_node) place.node = lock->object;
-  return place;
+wait_place(const td_contended_lock *lock, const td_lock_blame *blame) {
+  const td_wait_place *wait = &blame->longest;
+  return (TdRowPlace){lock->kind == TD_lock_kind_node ? lock->object : TD_NONE, wait->begin_seq + 1,
+                      (double)wait->begin_ns, (double)wait->end_ns};
+}
+
+static TdRowPlace
+lock_place(const td_lock_list *locks, const td_contended_lock *lock) {
+  const td_lock_blame *longest = &locks->blames[lock->first_blame];
+  for (uint32_t i = 1; i < lock->n_blames; i++)
+    if (locks->blames[lock->first_blame + i].longest_ns > longest->longest_ns)
+      longest = &locks->blames[lock->first_blame + i];
+  return wait_place(lock, longest);
 }
 
 static void
 add_blame(TdTable *table, const td_contended_lock *lock, const td_lock_blame *blame) {
-  TdTableRow *row = td_table_add(table, lock_place(lock));
+  TdTableRow *row = td_table_add(table, wait_place(lock, blame));
   td_table_row_set_text(row, LOCK, lock->name);
   td_table_row_set_number(row, WAITED, (double)blame->ns);
+  td_table_row_set_number(row, HELD, (double)blame->held_ns);
+  td_table_row_set_number(row, LATE, (double)blame->late_ns);
   td_table_row_set_text(row, HOLDER, blame->holder);
   td_table_row_set_text(row, HELD_IN, blame->node);
   td_table_row_set_text(row, LINE, blame->line);
@@ -67,6 +82,8 @@ make_holders(const td_lock_list *locks) {
 static const TdColumn lock_columns[] = {
     {N_("Lock"), TD_UNIT_TEXT, NULL, 110},
     {N_("Waited"), TD_UNIT_NS, N_("all waits together")},
+    {N_("Held"), TD_UNIT_NS, N_("of this, another thread had the lock")},
+    {N_("Woke late"), TD_UNIT_NS, N_("of this, the lock was free: the waiter had yet to wake")},
     {N_("Waits"), TD_UNIT_COUNT, N_("number of waits")},
     {N_("Taken"), TD_UNIT_COUNT,
      N_("how often a thread took it; the tape counts it only for queues")},
@@ -83,20 +100,22 @@ set_spread(TdTableRow *row, guint column, const td_spread *spread) {
 }
 
 static void
-add_lock(TdTable *table, const td_contended_lock *lock) {
-  TdTableRow *row = td_table_add(table, lock_place(lock));
+add_lock(TdTable *table, const td_lock_list *locks, const td_contended_lock *lock) {
+  TdTableRow *row = td_table_add(table, lock_place(locks, lock));
   td_table_row_set_text(row, 0, lock->name);
   td_table_row_set_number(row, 1, (double)lock->waits.sum);
-  td_table_row_set_number(row, 2, (double)lock->waits.n);
-  if (lock->n_taken) td_table_row_set_number(row, 3, (double)lock->n_taken);
-  set_spread(row, 4, &lock->waits);
+  td_table_row_set_number(row, 2, (double)lock->held_ns);
+  td_table_row_set_number(row, 3, (double)lock->late_ns);
+  td_table_row_set_number(row, 4, (double)lock->waits.n);
+  if (lock->n_taken) td_table_row_set_number(row, 5, (double)lock->n_taken);
+  set_spread(row, 6, &lock->waits);
 }
 
 static TdTable *
 make_locks(const td_lock_list *locks) {
   TdTable *table = td_table_new(lock_columns, G_N_ELEMENTS(lock_columns), 1);
   for (uint32_t i = 0; i < MIN(locks->n_locks, TD_TABLE_ROWS_MAX); i++)
-    if (locks->locks[i].waits.n) add_lock(table, &locks->locks[i]);
+    if (locks->locks[i].waits.n) add_lock(table, locks, &locks->locks[i]);
   td_table_note_left_out(table, locks->n_locks, "report --contention --json");
   return table;
 }
