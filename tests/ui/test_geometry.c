@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "ui/geometry/format.h"
+#include "ui/geometry/peaks.h"
 #include "ui/geometry/spans.h"
 #include "ui/geometry/ticks.h"
 #include "ui/geometry/time_cuts.h"
@@ -103,6 +104,40 @@ test_ticks(void) {
   g_assert_cmpuint(td_ticks_choose(0, 10, 0).n, ==, 0);
 }
 
+/* Against looking at every moment. Some samples have the same time: the last of them counts from
+ * then on, but all of them were there. */
+static void
+test_peaks(void) {
+  enum { LENGTH = 3000, N = 4000 };
+  td_sample samples[N];
+  uint32_t after[LENGTH] = {0}, most_at[LENGTH] = {0};
+  GRand *random = g_rand_new_with_seed(4);
+  uint64_t time = 7;
+  for (int i = 0; i < N; i++) {
+    samples[i] = (td_sample){time, (uint32_t)g_rand_int_range(random, 0, 1000)};
+    time += time < LENGTH - 9 ? (uint64_t)g_rand_int_range(random, 0, 2) : 0;
+  }
+  for (int t = 0, i = 0; t < LENGTH; t++) {
+    after[t] = most_at[t] = i ? samples[i - 1].value : 0;
+    for (; i < N && samples[i].time == (uint64_t)t; i++) {
+      most_at[t] = MAX(most_at[t], samples[i].value);
+      after[t] = samples[i].value;
+    }
+  }
+  uint32_t *peaks = td_peaks_new(samples, N);
+  for (int i = 0; i < 3000; i++) {
+    int from = g_rand_int_range(random, 0, LENGTH - 1),
+        to = g_rand_int_range(random, from + 1, LENGTH);
+    uint32_t most = after[from];
+    for (int t = from + 1; t < to; t++)
+      most = MAX(most, most_at[t]);
+    g_assert_cmpuint(td_peaks_most(samples, peaks, N, from, to), ==, most);
+  }
+  g_assert_cmpuint(td_peaks_most(samples, peaks, 0, 0, LENGTH), ==, 0);
+  g_rand_free(random);
+  free(peaks);
+}
+
 /* Against counting every unit of time. */
 static void
 test_spans(void) {
@@ -188,6 +223,7 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/ticks/steps", test_ticks);
   g_test_add_func("/ui/ticks/texts", test_tick_texts);
   g_test_add_func("/ui/time-cuts", test_time_cuts);
+  g_test_add_func("/ui/peaks/most", test_peaks);
   g_test_add_func("/ui/spans/share-and-hit", test_spans);
   g_test_add_func("/ui/spans/disorder", test_spans_in_disorder);
   return g_test_run();

@@ -18,6 +18,7 @@ td_lane_fini(td_lane *lane) {
   td_spans_fini(&lane->activity);
   free(lane->rows);
   free(lane->samples);
+  free(lane->peaks);
   free(lane->title);
   free(lane->note);
 }

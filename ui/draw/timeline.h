@@ -9,13 +9,8 @@
 #include "engine/base/text_table.h"
 #include "ui/draw/shapes.h"
 #include "ui/draw/timeline_view.h"
+#include "ui/geometry/peaks.h"
 #include "ui/geometry/spans.h"
-
-/* The length of a queue from a time on. There are two of them for each node that ran. */
-typedef struct __attribute__((packed, aligned(4))) td_sample {
-  uint64_t time;
-  uint32_t value;
-} td_sample;
 
 typedef struct td_lane {
   td_event_lane kind;     /* thread, stream or queue */
@@ -25,7 +20,8 @@ typedef struct td_lane {
   td_spans activity;      /* of a thread: kind is a td_thread_activity */
   td_spans *rows;         /* (owned) by depth: node, hook in node, ... */
   size_t n_rows, row_capacity;
-  td_sample *samples; /* (owned) */
+  td_sample *samples; /* (owned) lengths of a queue */
+  uint32_t *peaks;    /* (owned) of these */
   size_t n_samples, sample_capacity;
   uint32_t most; /* greatest sample */
   uint64_t end;  /* of a stream: when its kernels are over */

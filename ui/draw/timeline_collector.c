@@ -250,6 +250,7 @@ move_contents(td_lane *to, td_lane *from) {
   to->samples = from->samples;
   to->n_samples = from->n_samples;
   to->sample_capacity = from->sample_capacity;
+  to->peaks = td_peaks_new(to->samples, to->n_samples);
   to->most = from->most;
   to->end = from->end;
   *from = (td_lane){.device = from->device, .stream = from->stream};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
-#include "engine/base/bisect.h"
 #include "engine/base/translate.h"
 #include "ui/draw/node_label.h"
 #include "ui/draw/timeline.h"
@@ -199,39 +198,48 @@ draw_activity(const td_timeline_drawing *draw, const td_lane *lane) {
   }
 }
 
-static size_t
-sample_at(const td_lane *lane, double time) {
-  size_t at;
-  TD_BISECT(at, 0, lane->n_samples, (double)lane->samples[at].time <= time);
-  return at;
+/* A step per sample between two x. */
+static void
+path_steps(const td_timeline_drawing *draw, const td_lane *lane, size_t first, size_t end,
+           double base, double unit) {
+  double value = first ? lane->samples[first - 1].value : 0;
+  cairo_line_to(draw->cr, TD_TIMELINE_GUTTER, base - value * unit);
+  for (size_t i = first; i < end; i++) {
+    double x = td_timeline_x(draw->view, (double)lane->samples[i].time);
+    cairo_line_to(draw->cr, x, base - value * unit);
+    value = lane->samples[i].value;
+    cairo_line_to(draw->cr, x, base - value * unit);
+  }
+  cairo_line_to(draw->cr, draw->view->width - TD_TIMELINE_RIGHT, base - value * unit);
 }
 
-/* The path of a queue's length: a step per sample, or one value per pixel if there are more samples
- * than pixels. */
+/* The greatest length of each pixel: a queue that is full for a moment must not look empty. */
 static void
-path_length(const td_timeline_drawing *draw, const td_lane *lane, double from, double to) {
+path_peaks(const td_timeline_drawing *draw, const td_lane *lane, double base, double unit) {
+  double right = draw->view->width - TD_TIMELINE_RIGHT;
+  for (double x = TD_TIMELINE_GUTTER; x < right; x++) {
+    double from = td_timeline_time_at(draw->view, x), to = td_timeline_time_at(draw->view, x + 1);
+    double most = td_peaks_most(lane->samples, lane->peaks, lane->n_samples, from, to);
+    cairo_line_to(draw->cr, x, base - most * unit);
+    cairo_line_to(draw->cr, TD_MIN(x + 1, right), base - most * unit);
+  }
+}
+
+/* The path of a queue's length, over the whole width: before and after the playhead alike. */
+static void
+path_length(const td_timeline_drawing *draw, const td_lane *lane) {
   double base = lane->y + lane->height - 5, above = lane->is_collapsed ? 8 : 14;
   double unit = (lane->height - above) / TD_MAX(lane->most, 1u);
-  double from_time = td_timeline_time_at(draw->view, from),
-         to_time = td_timeline_time_at(draw->view, to);
-  size_t first = sample_at(lane, from_time), end = sample_at(lane, to_time);
-  double value = first ? lane->samples[first - 1].value : 0;
-  cairo_move_to(draw->cr, from, base);
-  cairo_line_to(draw->cr, from, base - value * unit);
-  if ((double)(end - first) > 4 * (to - from)) {
-    for (double x = from; x < to; x++) {
-      size_t at = sample_at(lane, td_timeline_time_at(draw->view, x));
-      cairo_line_to(draw->cr, x, base - (at ? lane->samples[at - 1].value : 0) * unit);
-    }
-  } else {
-    for (size_t i = first; i < end; i++) {
-      double x = td_timeline_x(draw->view, (double)lane->samples[i].time);
-      cairo_line_to(draw->cr, x, base - value * unit);
-      value = lane->samples[i].value;
-      cairo_line_to(draw->cr, x, base - value * unit);
-    }
-    cairo_line_to(draw->cr, to, base - value * unit);
-  }
+  double left = TD_TIMELINE_GUTTER, right = draw->view->width - TD_TIMELINE_RIGHT;
+  size_t first =
+      td_sample_after(lane->samples, lane->n_samples, td_timeline_time_at(draw->view, left));
+  size_t end =
+      td_sample_after(lane->samples, lane->n_samples, td_timeline_time_at(draw->view, right));
+  cairo_move_to(draw->cr, left, base);
+  if ((double)(end - first) > 4 * (right - left))
+    path_peaks(draw, lane, base, unit);
+  else
+    path_steps(draw, lane, first, end, base, unit);
 }
 
 static void
@@ -239,15 +247,21 @@ fill_length(const td_timeline_drawing *draw, const td_lane *lane, double from, d
             double strength) {
   td_colour colour = draw->theme->node_fill[TD_NODE_queued];
   if (to <= from) return;
-  path_length(draw, lane, from, to);
-  cairo_line_to(draw->cr, to, lane->y + lane->height - 5);
+  cairo_save(draw->cr);
+  cairo_rectangle(draw->cr, from, lane->y, to - from, lane->height);
+  cairo_clip(draw->cr);
+  path_length(draw, lane);
+  cairo_path_t *line = cairo_copy_path(draw->cr);
+  cairo_line_to(draw->cr, draw->view->width - TD_TIMELINE_RIGHT, lane->y + lane->height - 5);
   cairo_close_path(draw->cr);
   td_theme_source(draw->cr, td_colour_fade(colour, 0.35 * strength));
   cairo_fill(draw->cr);
-  path_length(draw, lane, from, to);
+  cairo_append_path(draw->cr, line);
+  cairo_path_destroy(line);
   td_theme_source(draw->cr, td_colour_fade(colour, strength));
   cairo_set_line_width(draw->cr, 1.2);
   cairo_stroke(draw->cr);
+  cairo_restore(draw->cr);
 }
 
 static void
