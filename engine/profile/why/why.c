@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/profile/why/birth_links.h"
 #include "engine/profile/why/gil_waits.h"
+#include "engine/profile/why/lock_words.h"
 #include "engine/profile/why/story.h"
 
 #include <string.h>
@@ -173,6 +174,7 @@ tell_event(td_replay *replay, uint64_t seq, const td_any_event *event, char **te
                                            : td_why_mean(catalog, tape, event));
   if (event->event.kind == TD_EVENT_anomaly)
     td_birth_links_say(out, catalog, tape, seq, &event->anomaly);
+  td_lock_waits_say(out, replay, seq, event);
   td_gil_waits_say(out, replay, seq, event);
   fclose(out);
   return TD_OK;
