@@ -7,6 +7,7 @@
 
 #include "engine/base/number_map.h"
 #include "engine/base/text_table.h"
+#include "engine/profile/report/held_waits.h"
 #include "ui/draw/shapes.h"
 #include "ui/draw/timeline_view.h"
 #include "ui/geometry/peaks.h"
@@ -37,6 +38,12 @@ typedef struct td_wait_link {
   uint64_t from, to;
 } td_wait_link;
 
+/* A wait of a thread for a lock. */
+typedef struct td_timeline_wait {
+  td_held_wait wait; /* without its stretches */
+  size_t first_stretch;
+} td_timeline_wait;
+
 /* The name of a process above its lanes, on a tape of several. */
 typedef struct td_band {
   char *title; /* (owned) */
@@ -64,6 +71,10 @@ typedef struct td_timeline {
   size_t n_bands;
   td_wait_link *links; /* (owned) by the time of the wait */
   size_t n_links, link_capacity;
+  td_timeline_wait *waits; /* (owned) by their ends */
+  size_t n_waits, wait_capacity;
+  td_wait_stretch *stretches; /* (owned) of the waits */
+  size_t n_stretches, stretch_capacity;
   td_flags marks, steps, anomalies, pauses;
   td_time_cuts cuts;
   /* (owned) who asked for final callbacks, and names of collective operations: the items of their
@@ -90,6 +101,14 @@ td_span_is_wait(const td_span *span) {
  * "waits for stream 7". A hook's span says which kind of hook it is; its place, whose. NULL for
  * runs of nodes. The caller frees. */
 char *td_span_title(const td_timeline *timeline, const td_span *span);
+
+/* Waits for locks (timeline_waits.c). td_timeline_watch_waits makes `waits` add to the timeline.
+ * td_timeline_wait_at returns the wait of a thread that has a part between two times, or NULL.
+ * td_timeline_wait_text says for what it waits, and who held that; the caller frees. */
+void td_timeline_watch_waits(td_timeline *timeline, td_held_waits *waits);
+const td_timeline_wait *td_timeline_wait_at(const td_timeline *timeline, uint32_t thread,
+                                            uint64_t from_ns, uint64_t to_ns);
+char *td_timeline_wait_text(const td_timeline *timeline, const td_timeline_wait *wait);
 
 /* Sizes of the picture. */
 enum {
@@ -181,6 +200,8 @@ void td_timeline_draw_axis(const td_timeline_drawing *draw);
 void td_timeline_draw_anomalies(const td_timeline_drawing *draw);
 
 /* What lies over a picture: an outline around the selected node's spans in a lane
- * (timeline_lanes.c), and the playhead (timeline_axis.c). */
+ * (timeline_lanes.c), the waits for locks that go on at the playhead, with arrows to the threads
+ * that had the lock (timeline_waits.c), and the playhead (timeline_axis.c). */
+void td_timeline_draw_waits(const td_timeline_drawing *draw);
 void td_timeline_draw_chosen(const td_timeline_drawing *draw, const td_lane *lane);
 void td_timeline_draw_playhead(const td_timeline_drawing *draw);

@@ -179,6 +179,9 @@ td_timeline_draw_over(td_timeline *timeline, cairo_t *cr, const td_timeline_view
   cairo_rectangle(cr, 0, 0, view->width, view->height);
   cairo_clip(cr);
   if (view->selected != TD_NONE) draw_chosen(&draw);
+  enter_lanes(&draw);
+  td_timeline_draw_waits(&draw);
+  cairo_restore(cr);
   td_timeline_draw_playhead(&draw);
   cairo_restore(cr);
 }

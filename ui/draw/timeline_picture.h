@@ -58,6 +58,11 @@ size_t td_timeline_title_at(const td_timeline *timeline, const td_timeline_view 
                             double y);
 void td_timeline_collapse(td_timeline *timeline, size_t lane, bool is_collapsed);
 
+/* td_timeline_wait_text_at says of the wait for a lock at a point for what its thread waited, and
+ * who had the lock; NULL if there is none. The caller frees. */
+char *td_timeline_wait_text_at(const td_timeline *timeline, const td_timeline_view *view, double x,
+                               double y);
+
 /* td_timeline_hit returns the node whose span is at a point, or TD_NONE. */
 uint32_t td_timeline_hit(const td_timeline *timeline, const td_timeline_view *view, double x,
                          double y);

@@ -44,6 +44,19 @@ dup_name(const td_timeline *timeline, const td_span *span) {
   return td_format("%s #%" PRIu32, node ? node->name : "", span->item);
 }
 
+static char *
+dup_span(const td_timeline *timeline, const td_lane *lane, const td_span *span) {
+  const td_timeline_wait *wait =
+      span->kind == TD_SPAN_LOCK ? td_timeline_wait_at(timeline, lane->id, span->begin, span->begin)
+                                 : NULL;
+  if (wait) return td_timeline_wait_text(timeline, wait);
+  char *name = dup_name(timeline, span), *took = td_format_ns((double)(span->end - span->begin));
+  char *text = td_format("%s, %s", name, took);
+  free(name);
+  free(took);
+  return text;
+}
+
 /* What is in a lane's rows now, outermost first: a node, a hook in it. */
 static char *
 dup_spans(const td_timeline *timeline, const td_lane *lane, uint64_t ns) {
@@ -51,10 +64,9 @@ dup_spans(const td_timeline *timeline, const td_lane *lane, uint64_t ns) {
   for (size_t r = 0; r < lane->n_rows; r++) {
     const td_span *span = td_spans_at(&lane->rows[r], ns, 0);
     if (!span) continue;
-    char *name = dup_name(timeline, span), *took = td_format_ns((double)(span->end - span->begin));
-    char *more = td_format("%s%s%s, %s", text, *text ? "; " : "", name, took);
-    free(name);
-    free(took);
+    char *what = dup_span(timeline, lane, span);
+    char *more = td_format("%s%s%s", text, *text ? "; " : "", what);
+    free(what);
     free(text);
     text = more;
   }

@@ -80,6 +80,26 @@ td_timeline_canvas_draw_over(TdCanvas *canvas, cairo_t *cr) {
     td_timeline_draw_bookmark(cr, &view, td_canvas_get_theme(canvas), (double)bookmarks[i].time_ns);
 }
 
+/* Over a wait for a lock, who had it; over a node, what every canvas says. */
+static gboolean
+td_timeline_canvas_query_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard,
+                                 GtkTooltip *tooltip) {
+  TdCanvas *canvas = TD_CANVAS(widget);
+  td_timeline_view view;
+  char *text = NULL;
+  if (!keyboard && td_canvas_get_document(canvas)) {
+    view = make_view(canvas);
+    text = td_timeline_wait_text_at(timeline_of(canvas), &view, td_canvas_units(canvas, x),
+                                    td_canvas_units(canvas, y));
+  }
+  if (!text)
+    return GTK_WIDGET_CLASS(td_timeline_canvas_parent_class)
+        ->query_tooltip(widget, x, y, keyboard, tooltip);
+  gtk_tooltip_set_text(tooltip, text);
+  free(text);
+  return TRUE;
+}
+
 static uint32_t
 td_timeline_canvas_node_at(TdCanvas *canvas, double x, double y) {
   td_timeline_view view = make_view(canvas);
@@ -346,6 +366,7 @@ static void
 td_timeline_canvas_class_init(TdTimelineCanvasClass *klass) {
   TdCanvasClass *canvas_class = TD_CANVAS_CLASS(klass);
   G_OBJECT_CLASS(klass)->finalize = td_timeline_canvas_finalize;
+  GTK_WIDGET_CLASS(klass)->query_tooltip = td_timeline_canvas_query_tooltip;
   canvas_class->picture_name = "timeline";
   canvas_class->draw = td_timeline_canvas_draw;
   canvas_class->draw_over = td_timeline_canvas_draw_over;
