@@ -84,6 +84,11 @@ write_queue(td_json *json, const td_contention *contention, const td_contended_q
   write_spread(json, "lay", &queue->lay, is_known);
   write_spread(json, "slept", &queue->slept, is_known);
   td_member_u64(json, "empty_wakes", queue->n_empty_wakes);
+  td_json_key(json, "with_tasks");
+  td_json_begin_object(json);
+  for (int i = 0; i < TD_N_LAY_CAUSES; i++)
+    td_member_known(json, td_lay_cause_name((td_lay_cause)i), queue->with_tasks.ns[i], is_known);
+  td_json_end_object(json);
   td_json_end_object(json);
 }
 
@@ -201,6 +206,25 @@ print_queue(const td_contended_queue *queue, bool is_known) {
   printf("%7" PRIu64 "  %s\n", queue->n_empty_wakes, queue->name);
 }
 
+/* "tasks lay there for 42 ms in all; meanwhile its thread ran nodes 91 %, slept ... 9 %" */
+static void
+print_causes(const td_contended_queue *queue) {
+  uint64_t sum = 0;
+  for (int i = 0; i < TD_N_LAY_CAUSES; i++)
+    sum += queue->with_tasks.ns[i];
+  if (!sum) return;
+  g_autofree char *time = td_format_ns((double)sum);
+  printf("             it had tasks for %s; meanwhile its thread", time);
+  const char *before = "";
+  for (int i = 0; i < TD_N_LAY_CAUSES; i++) {
+    double share = 100 * (double)queue->with_tasks.ns[i] / (double)sum;
+    if (share < 0.05) continue;
+    printf("%s %s (%.1f %%)", before, td_lay_cause_words((td_lay_cause)i), share);
+    before = ",";
+  }
+  putchar('\n');
+}
+
 static void
 print_queues(const td_contention *contention) {
   bool is_known = contention->queues_known == TD_knowledge_observed;
@@ -212,8 +236,10 @@ print_queues(const td_contention *contention) {
   puts("\nFrom the push to the pop of a task, and how long threads slept until there was one:");
   printf("%9s  %9s  %9s  %7s  %7s  %9s  %9s  %7s  queue\n", "median", "95 %", "max", "pops",
          "sleeps", "slept", "longest", "no node");
-  for (uint32_t i = 0; i < MIN(contention->n_queues, SHOWN); i++)
+  for (uint32_t i = 0; i < MIN(contention->n_queues, SHOWN); i++) {
     print_queue(&contention->queues[i], is_known);
+    if (is_known) print_causes(&contention->queues[i]);
+  }
   print_more(contention->n_queues, "queues");
   if (!is_known) puts("–  pushes and pops were not observed on this tape");
 }

@@ -27,10 +27,14 @@ class Sums:
         self.waits, self.slept, self.lay = (collections.defaultdict(list) for _ in range(3))
         self.pushes, self.pops, self.wakes = (collections.Counter() for _ in range(3))
         self.held = collections.Counter()
-        pushed = {}
+        pushed, since, self.with_tasks = {}, {}, collections.Counter()
         for line in run(TAPEDECK, "events", tape, "--json").splitlines():
             e = json.loads(line)
             kind, thread = e["event"], e["thread"]
+            if kind in ("queue_push", "queue_wake", "queue_pop"):
+                self.with_tasks[e["queue"]] += e["t"] - since.pop(e["queue"], e["t"])
+                if e["size"]:
+                    since[e["queue"]] = e["t"]
             if kind == "lock_acquired":
                 self.waits[e["lock"], None if e["lock"] == "graph_task" else e["object"]].append(e["waited"])
                 self.held[thread] += e["waited"]
@@ -69,6 +73,7 @@ class Contention(unittest.TestCase):
                              (sums.pushes[number], sums.pops[number], sums.wakes[number]))
             self.assertEqual(queue["lay"], spread(sums.lay[number]))
             self.assertEqual(queue["slept"], spread(sums.slept[number]))
+            self.assertEqual(sum(queue["with_tasks"].values()), sums.with_tasks[number])
         self.assertEqual(sum(queue["pops"] for queue in told["queues"]), sum(sums.pops.values()))
         held = collections.Counter()
         for lock in told["locks"]:
@@ -187,6 +192,14 @@ class Contention(unittest.TestCase):
 
     def test_barging(self):
         self.check_holders([TAPEDECK, "run", "--force", "-o", self.tape])
+
+    def test_causes(self):
+        """A task lies behind a node that sleeps: nearly all of that time, its thread ran nodes."""
+        self.write(SLEEPING)
+        run(TAPEDECK, "run", "--devices", "cpu,sim:4", "-o", self.tape, self.script, "30", "2", "1")
+        queue = max(self.told()["queues"], key=lambda queue: sum(queue["with_tasks"].values()))
+        self.assertGreater(queue["with_tasks"]["running"], 0.9 * sum(queue["with_tasks"].values()), queue)
+        self.assertIn("meanwhile its thread ran nodes", run(TAPEDECK, "report", self.tape, "--contention"))
 
     def test_words(self):
         self.write(HELD)

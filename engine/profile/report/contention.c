@@ -37,6 +37,7 @@ typedef struct contending {
   uint64_t open_seq; /* since then */
   td_range_clock clock;
   td_held_waits waits;
+  td_queue_waits queue_waits;
   told_wait *told; /* (owned) of the segment */
   uint32_t n_told, told_capacity;
   td_wait_stretch *stretches; /* (owned) of these */
@@ -143,9 +144,11 @@ static void
 event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void *data) {
   contending *self = data;
   td_lives_apply(self->lives, event);
+  bool was_open = self->is_open;
   look_at(self, event, seq);
   uint64_t now = td_range_clock_take(&self->clock, event);
   td_held_waits_take(&self->waits, self->lives, event, seq, now);
+  td_queue_waits_take(&self->queue_waits, self->lives, event, now, was_open);
 }
 
 static td_status
@@ -188,6 +191,7 @@ list_queues(contending *self) {
                                 .n_pops = row->n_pops,
                                 .lay = td_samples_take(&self->lay, &lay, i),
                                 .slept = td_samples_take(&self->slept, &slept, i),
+                                .with_tasks = td_queue_waits_get(&self->queue_waits, i),
                                 .n_empty_wakes = row->n_empty_wakes};
     if (row->name && had_task(&queue)) result->queues[result->n_queues++] = queue;
   }
@@ -220,6 +224,7 @@ contending_fini(contending *self) {
   td_lives_free(self->lives);
   td_lock_waits_fini(&self->locks);
   td_held_waits_fini(&self->waits);
+  td_queue_waits_fini(&self->queue_waits);
   free(self->told);
   free(self->stretches);
   free(self->queues);

@@ -6,12 +6,14 @@
 
 #include "engine/profile/range.h"
 #include "engine/profile/report/lock_waits.h"
+#include "engine/profile/report/queue_waits.h"
 
 typedef struct td_contended_queue {
   const char *name; /* (borrowed) "0 cpu" */
   uint64_t n_pushes, n_pops;
   td_spread lay;          /* ns from the push to the pop */
   td_spread slept;        /* ns of a thread that waited for a task */
+  td_lay with_tasks;      /* Note [Why tasks lie] in queue_waits.h */
   uint64_t n_empty_wakes; /* of these sleeps, ended by a task without a node */
 } td_contended_queue;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/profile/report/contention.h"
 
+#include "engine/base/translate.h"
 #include "engine/profile/report/idle.h"
 #include "ui/geometry/format.h"
 #include "ui/model/analysis/analysis_tables.h"
@@ -139,10 +140,25 @@ static const TdColumn queue_columns[] = {
     {N_("Median"), TD_UNIT_NS, N_("half of the tasks lay no longer in it, from push to pop")},
     {N_("95 %"), TD_UNIT_NS, N_("95 of 100 tasks lay no longer in it")},
     {N_("Longest"), TD_UNIT_NS, N_("the task that lay in it for longest")},
+    {N_("With tasks"), TD_UNIT_NS, N_("time in which it had a task")},
+    {N_("Because its thread"), TD_UNIT_TEXT,
+     N_("what its thread did for most of the time in which it had a task"), 150},
     {N_("Slept"), TD_UNIT_NS, N_("time in which its threads slept until there was a task")},
     {N_("Sleeps"), TD_UNIT_COUNT, N_("how often they did")},
     {N_("No node"), TD_UNIT_COUNT, N_("sleeps that a task without a node ended")},
 };
+
+/* "ran nodes, 91 %" */
+static char *
+dup_cause(const td_lay *lay, uint64_t sum) {
+  guint most = 0;
+  for (guint i = 1; i < TD_N_LAY_CAUSES; i++)
+    if (lay->ns[i] > lay->ns[most]) most = i;
+  return sum ? g_strdup_printf("%s, %.0f\u00a0%%",
+                               td_translate(td_lay_cause_words((td_lay_cause)most)),
+                               100 * (double)lay->ns[most] / (double)sum)
+             : NULL;
+}
 
 static void
 add_queue(TdTable *table, const td_contended_queue *queue, bool is_known) {
@@ -150,9 +166,15 @@ add_queue(TdTable *table, const td_contended_queue *queue, bool is_known) {
   td_table_row_set_text(row, 0, queue->name);
   td_table_row_set_number(row, 1, (double)queue->n_pops);
   if (is_known && queue->lay.n) set_spread(row, 2, &queue->lay);
-  if (is_known) td_table_row_set_number(row, 5, (double)queue->slept.sum);
-  td_table_row_set_number(row, 6, (double)queue->slept.n);
-  td_table_row_set_number(row, 7, (double)queue->n_empty_wakes);
+  uint64_t with_tasks = 0;
+  for (guint i = 0; i < TD_N_LAY_CAUSES; i++)
+    with_tasks += queue->with_tasks.ns[i];
+  g_autofree char *cause = dup_cause(&queue->with_tasks, with_tasks);
+  if (is_known) td_table_row_set_number(row, 5, (double)with_tasks);
+  if (is_known) td_table_row_set_text(row, 6, cause);
+  if (is_known) td_table_row_set_number(row, 7, (double)queue->slept.sum);
+  td_table_row_set_number(row, 8, (double)queue->slept.n);
+  td_table_row_set_number(row, 9, (double)queue->n_empty_wakes);
 }
 
 static TdTable *
