@@ -2,7 +2,7 @@
 #include "engine/exchange/table_spans.h"
 
 #include "engine/base/alloc.h"
-#include "engine/profile/report/held_waits.h"
+#include "engine/profile/held_waits.h"
 #include "engine/profile/span_stacks.h"
 
 typedef struct lock_row {
@@ -119,6 +119,11 @@ count_lock(td_table_spans *self, const td_open_span *span, uint64_t ns) {
   row->n++;
   row->ns += ns;
   row->longest = TD_MAX(row->longest, ns);
+}
+
+static uint32_t
+node_of_cb(uint32_t thread, void *data) {
+  return td_lives_node(((const td_table_spans *)data)->lives, thread);
 }
 
 static void
@@ -238,7 +243,7 @@ td_table_spans_new(td_tape *tape, const td_row_sink *sink) {
   self->tape = tape;
   self->sink = sink;
   self->threads = (td_span_stacks){.listener = thread_span_cb, .data = self};
-  self->held_waits = (td_held_waits){.listener = wait_cb, .data = self};
+  self->held_waits = (td_held_waits){.listener = wait_cb, .node_of = node_of_cb, .data = self};
   self->devices = (td_span_stacks){.listener = device_span_cb, .data = self};
   const td_tape_info *info = td_tape_info_get(tape);
   self->lives = td_lives_new(info, (td_life_listener){.life = life_cb, .data = self});
@@ -263,7 +268,7 @@ td_table_spans_take(td_table_spans *self, const td_catalog *catalog, uint64_t se
   self->now = TD_MAX(self->now, any->event.time);
   td_lives_apply(self->lives, any);
   self->ended.thread = TD_NONE;
-  td_held_waits_take(&self->held_waits, self->lives, any, seq, any->event.time);
+  td_held_waits_take(&self->held_waits, any, seq, any->event.time);
   if (!type->span.edge) return;
   if (type->lane == TD_LANE_stream) return take_device_span(self, seq, any);
   td_span_stacks_take(&self->threads, any->event.thread, seq, any);

@@ -7,7 +7,7 @@
 
 #include "engine/base/number_map.h"
 #include "engine/base/text_table.h"
-#include "engine/profile/report/held_waits.h"
+#include "engine/profile/held_waits.h"
 #include "ui/draw/shapes.h"
 #include "ui/draw/timeline_view.h"
 #include "ui/geometry/peaks.h"

@@ -187,7 +187,7 @@ void
 td_timeline_collector_take(td_timeline_collector *self, const td_any_event *event, uint64_t seq) {
   const td_event_type *type = td_event_type_get(event->event.kind);
   if (type->span.edge) take_span(self, event, type, seq);
-  td_held_waits_take(&self->waits, NULL, event, seq, event->event.time);
+  td_held_waits_take(&self->waits, event, seq, event->event.time);
   switch (type->lane) {
   case TD_LANE_queue:
     add_sample(self, event, type);

@@ -45,7 +45,7 @@ td_timeline_wait_at(const td_timeline *timeline, uint32_t thread, uint64_t from_
 
 static char *
 append(char *text, char *more) {
-  char *both = td_format("%s%s", text, more);
+  char *both = td_format("%s; %s", text, more);
   free(text);
   free(more);
   return both;
@@ -55,8 +55,8 @@ static char *
 dup_stretch(const td_timeline *timeline, const td_wait_stretch *stretch) {
   char *thread = td_report_thread_name(timeline->catalog, stretch->holder);
   char *held = td_format_ns((double)stretch->held_ns);
-  char *text = td_format(td_translate(stretch->is_bound ? TD_N("; thread %s held it for at most %s")
-                                                        : TD_N("; thread %s held it for %s")),
+  char *text = td_format(td_translate(stretch->is_bound ? TD_N("thread %s held it for at most %s")
+                                                        : TD_N("thread %s held it for %s")),
                          thread, held);
   free(thread);
   free(held);
@@ -76,7 +76,7 @@ td_timeline_wait_text(const td_timeline *timeline, const td_timeline_wait *wait)
       text = append(text, dup_stretch(timeline, stretch));
   }
   char *late = td_format_ns((double)late_ns);
-  if (late_ns) text = append(text, td_format(td_translate("; woke %s late"), late));
+  if (late_ns) text = append(text, td_format(td_translate("woke %s late"), late));
   free(lock);
   free(took);
   free(late);

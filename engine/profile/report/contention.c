@@ -91,6 +91,11 @@ life_cb(const td_life *life, void *data) {
 
 /* ---- going through the tape ---- */
 
+static uint32_t
+node_of_cb(uint32_t thread, void *data) {
+  return td_lives_node(((const contending *)data)->lives, thread);
+}
+
 /* Its part in the range counts. Without one, the wait does not count. */
 static void
 wait_cb(const td_held_wait *wait, void *data) {
@@ -147,7 +152,7 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   bool was_open = self->is_open;
   look_at(self, event, seq);
   uint64_t now = td_range_clock_take(&self->clock, event);
-  td_held_waits_take(&self->waits, self->lives, event, seq, now);
+  td_held_waits_take(&self->waits, event, seq, now);
   td_queue_waits_take(&self->queue_waits, self->lives, event, now, was_open);
 }
 
@@ -248,6 +253,7 @@ td_contention_make(td_tape *tape, uint32_t graph_task, const td_range *range,
   self.clock.range = self.range;
   self.waits.range = self.range;
   self.waits.listener = wait_cb;
+  self.waits.node_of = node_of_cb;
   self.waits.data = &self;
   bool kinds[TD_EVENT_LIMIT] = {false};
   for (size_t i = 0; i < TD_N_ELEMENTS(needed_kinds); i++)

@@ -5,8 +5,9 @@
 
 #include "engine/base/number_map.h"
 #include "engine/base/text_table.h"
-#include "engine/profile/report/held_waits.h"
+#include "engine/profile/held_waits.h"
 #include "engine/profile/samples.h"
+#include "engine/replay/catalog.h"
 
 /* A wait, where it is on the tape. */
 typedef struct td_wait_place {

@@ -2,7 +2,7 @@
 #include "engine/profile/why/lock_words.h"
 
 #include "engine/base/alloc.h"
-#include "engine/profile/report/held_waits.h"
+#include "engine/profile/held_waits.h"
 #include "engine/profile/sentence.h"
 
 /* So many events of a wait are looked at, so many waits are told, with so many holders each. */
@@ -83,7 +83,7 @@ say_wait(telling *self, uint64_t seq) {
   td_any_event event;
   for (uint64_t i = begin; i - begin < EVENTS_MAX && !self->is_told; i++) {
     if (td_replay_event(self->replay, i, &event, NULL) != TD_OK) break;
-    td_held_waits_take(&waits, NULL, &event, i, event.event.time);
+    td_held_waits_take(&waits, &event, i, event.event.time);
   }
   td_held_waits_fini(&waits);
   if (self->is_told) return;

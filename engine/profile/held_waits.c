@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "engine/profile/report/held_waits.h"
+#include "engine/profile/held_waits.h"
 
 #include "engine/base/alloc.h"
 
@@ -24,8 +24,8 @@ typedef struct td_waiting {
 } td_waiting;
 
 static uint32_t
-node_of(const td_lives *lives, uint32_t thread) {
-  return lives ? td_lives_node(lives, thread) : TD_NONE;
+node_of(const td_held_waits *self, uint32_t thread) {
+  return self->node_of ? self->node_of(thread, self->data) : TD_NONE;
 }
 
 /* ---- one wait ---- */
@@ -132,8 +132,8 @@ begin(td_held_waits *self, const td_event_lock_wait *event, uint64_t seq, uint64
 }
 
 static void
-hold(td_held_waits *self, const td_lives *lives, const td_event_lock_held *event, uint64_t now) {
-  uint32_t holder = event->holder, node = node_of(lives, holder);
+hold(td_held_waits *self, const td_event_lock_held *event, uint64_t now) {
+  uint32_t holder = event->holder, node = node_of(self, holder);
   td_waiting *own = waiting_of(self, event->event.thread);
   if (own->is_on) give(own, HELD, holder, node, now);
   for (uint32_t i = 0; i < n_watched(self); i++) {
@@ -169,7 +169,7 @@ part_of(const td_held_waits *self, const td_event_lock_acquired *event) {
 }
 
 static void
-end(td_held_waits *self, const td_lives *lives, const td_event_lock_acquired *event, uint64_t now) {
+end(td_held_waits *self, const td_event_lock_acquired *event, uint64_t now) {
   uint32_t thread = event->event.thread, at = 0;
   td_waiting *own = waiting_of(self, thread);
   if (!own->is_on) return;
@@ -188,7 +188,7 @@ end(td_held_waits *self, const td_lives *lives, const td_event_lock_acquired *ev
   for (uint32_t i = 0; i < n_watched(self); i++) {
     td_waiting *other = self->threads[self->waiting[i]];
     if (is_for(other, event->lock, event->object))
-      give(other, HELD, thread, node_of(lives, thread), now);
+      give(other, HELD, thread, node_of(self, thread), now);
   }
 }
 
@@ -248,12 +248,11 @@ note(td_held_waits *self, const td_any_event *any, uint64_t now) {
 }
 
 void
-td_held_waits_take(td_held_waits *self, const td_lives *lives, const td_any_event *any,
-                   uint64_t seq, uint64_t now) {
+td_held_waits_take(td_held_waits *self, const td_any_event *any, uint64_t seq, uint64_t now) {
   if (any->event.kind == TD_EVENT_lock_wait) return begin(self, &any->lock_wait, seq, now);
   if (!self->n_waiting) return;
-  if (any->event.kind == TD_EVENT_lock_held) return hold(self, lives, &any->lock_held, now);
-  if (any->event.kind == TD_EVENT_lock_acquired) return end(self, lives, &any->lock_acquired, now);
+  if (any->event.kind == TD_EVENT_lock_held) return hold(self, &any->lock_held, now);
+  if (any->event.kind == TD_EVENT_lock_acquired) return end(self, &any->lock_acquired, now);
   note(self, any, now);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Waits for locks, and who had the lock meanwhile. Zero-initialise, then set listener, data and
- * range. One thread.
+ * Waits for locks, and who had the lock meanwhile. Zero-initialise, then set listener, data,
+ * range and node_of. One thread.
  *
  * Note [Held, and woke late]
  * Problem: a wait may be much longer than its first holder had the lock. The lock was given back,
@@ -26,7 +26,7 @@
  * waiting thread got it: the stretch `is_bound`. */
 #pragma once
 
-#include "engine/profile/report/lives.h"
+#include "engine/profile/range.h"
 
 /* A thread that had the lock in a wait, perhaps several times. */
 typedef struct td_wait_stretch {
@@ -48,6 +48,8 @@ typedef struct td_held_wait {
 
 typedef struct td_held_waits {
   void (*listener)(const td_held_wait *wait, void *data); /* at the end of each wait */
+  uint32_t (*node_of)(uint32_t thread,
+                      void *data); /* what it is at work for, or TD_NONE; or NULL */
   void *data;
   td_range range;
   struct td_waiting **threads; /* (owned) by thread */
@@ -56,11 +58,10 @@ typedef struct td_held_waits {
   uint32_t n_waiting, capacity;
 } td_held_waits;
 
-/* td_held_waits_take takes the next event of the tape, after `lives` has taken it. Without
- * `lives`, NULL, stretches name no node. `now` is the
- * time of a clock that stands still outside of the range. */
-void td_held_waits_take(td_held_waits *waits, const td_lives *lives, const td_any_event *event,
-                        uint64_t seq, uint64_t now);
+/* td_held_waits_take takes the next event of the tape. `now` is the time of a clock that stands
+ * still outside of the range. */
+void td_held_waits_take(td_held_waits *waits, const td_any_event *event, uint64_t seq,
+                        uint64_t now);
 void td_held_waits_fini(td_held_waits *waits);
 
 /* td_held_wait_longest returns the stretch of a wait whose thread held the lock for longest. */
