@@ -201,6 +201,28 @@ class Contention(unittest.TestCase):
         self.assertGreater(queue["with_tasks"]["running"], 0.9 * sum(queue["with_tasks"].values()), queue)
         self.assertIn("meanwhile its thread ran nodes", run(TAPEDECK, "report", self.tape, "--contention"))
 
+    def test_why(self):
+        """At each event inside a wait, `why` says for how long the thread waits, and who held the lock."""
+        self.write(HELD)
+        run(TAPEDECK, "run", "-o", self.tape, self.script)
+        events = [json.loads(line) for line in run(TAPEDECK, "events", self.tape, "--json").splitlines()]
+        names = {e["id"]: e["name"] for e in events if e["event"] == "thread_new"}
+        begun, n = {}, 0
+        for e in events:
+            if e["event"] == "lock_wait":
+                begun[e["thread"]] = e["seq"]
+            elif e["event"] == "lock_acquired" and e["lock"] == "node":
+                begin, name = begun[e["thread"]], names[e["thread"]]
+                ms = f"{e['waited'] / 1e6:.3f}"
+                for seq in {begin, begin + 1, (begin + e["seq"]) // 2, e["seq"]}:
+                    text = run(TAPEDECK, "why", self.tape, "--at", str(seq))
+                    self.assertIn(f"Since event {begin}, thread {name} waits for the lock of AccumulateGrad", text)
+                    self.assertIn(f": {ms} ms in all.", text)
+                    other, = {"first", "second"} - {name}
+                    self.assertRegex(text, rf"of that, thread {other} held it\.")
+                    n += 1
+        self.assertGreater(n, 12)
+
     def test_words(self):
         self.write(HELD)
         run(TAPEDECK, "run", "-o", self.tape, self.script)

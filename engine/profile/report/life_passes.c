@@ -44,16 +44,6 @@ td_life_passes_end(td_life_passes *passes, uint32_t graph_task, uint64_t now) {
   passes->n_under_way--;
 }
 
-double
-td_life_passes_turn(td_life_passes *passes, uint32_t number, uint64_t now) {
-  td_life_pass *pass = &passes->items[number];
-  uint64_t end = pass->has_ended ? TD_MIN(now, pass->end_ns) : now;
-  if (end <= pass->turn_until) return pass->turn_ns;
-  if (pass->n_busy) pass->turn_ns += (double)(end - pass->turn_until) / pass->n_busy;
-  pass->turn_until = end;
-  return pass->turn_ns;
-}
-
 void
 td_life_passes_work(td_life_passes *passes, uint32_t number, uint64_t now) {
   td_life_pass *pass = &passes->items[number];

@@ -3,6 +3,7 @@
  * Outermost passes, and when threads are at work for them. Zero-initialise. One thread. */
 #pragma once
 
+#include "engine/base/alloc.h"
 #include "engine/base/number_map.h"
 #include "engine/replay/catalog.h"
 
@@ -47,5 +48,14 @@ void td_life_passes_work(td_life_passes *passes, uint32_t pass, uint64_t now);
 void td_life_passes_rest(td_life_passes *passes, uint32_t pass, uint64_t now);
 
 /* td_life_passes_turn returns turn_ns of a pass now. It stands still when the pass has ended. */
-double td_life_passes_turn(td_life_passes *passes, uint32_t pass, uint64_t now);
+static inline double
+td_life_passes_turn(td_life_passes *passes, uint32_t number, uint64_t now) {
+  td_life_pass *pass = &passes->items[number];
+  uint64_t end = pass->has_ended ? TD_MIN(now, pass->end_ns) : now;
+  if (end <= pass->turn_until) return pass->turn_ns;
+  double ns = (double)(end - pass->turn_until);
+  if (pass->n_busy) pass->turn_ns += pass->n_busy == 1 ? ns : ns / pass->n_busy;
+  pass->turn_until = end;
+  return pass->turn_ns;
+}
 void td_life_passes_fini(td_life_passes *passes);

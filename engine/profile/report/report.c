@@ -100,14 +100,14 @@ number_of(const reporting *self, const td_life *life) {
 }
 
 static bool
-counts(const reporting *self, const td_life *life) {
-  bool is_by_span = self->wish->by == TD_REPORT_BY_hook || self->wish->by == TD_REPORT_BY_lock;
-  return !is_by_span && is_wished(self, life->pass);
+has_lives(const reporting *self) {
+  return self->wish->by != TD_REPORT_BY_hook && self->wish->by != TD_REPORT_BY_lock;
 }
 
 static bool
 is_in_range(const reporting *self, const td_life *life) {
   uint64_t ns = 0;
+  if (!self->wish->range.is_set) return true;
   for (int part = 0; part < TD_N_LIFE_PARTS; part++)
     ns += life->parts[part];
   return ns || td_range_has(&self->wish->range, life->begin_ns);
@@ -123,16 +123,17 @@ static const td_wall_part wall_parts[TD_N_LIFE_PARTS] = {
 /* Shares of the wall are of all nodes, whatever the rows are of. */
 static void
 add_shares(reporting *self, const td_life *life) {
-  if (!is_wished(self, life->pass)) return;
-  for (int part = 0; part < TD_N_LIFE_PARTS; part++)
-    self->report->of_wall[wall_parts[part]] += life->shares[part];
+  double *of_wall = self->report->of_wall;
+  for (int part = TD_LIFE_lock_wait; part < TD_N_LIFE_PARTS; part++)
+    of_wall[wall_parts[part]] += life->shares[part];
 }
 
 static void
 life_cb(const td_life *life, void *data) {
   reporting *self = data;
+  if (!is_wished(self, life->pass)) return;
   add_shares(self, life);
-  if (!counts(self, life) || !is_in_range(self, life)) return;
+  if (!has_lives(self) || !is_in_range(self, life)) return;
   bool begins = td_range_has(&self->wish->range, life->begin_ns);
   uint32_t sum = td_report_sums_add(&self->sums, number_of(self, life), life, begins);
   if (begins) td_samples_add(&self->samples, sum, life->parts[TD_LIFE_apply]);
@@ -142,8 +143,9 @@ life_cb(const td_life *life, void *data) {
 static void
 unfinished_cb(const td_life *life, void *data) {
   reporting *self = data;
+  if (!is_wished(self, life->pass)) return;
   add_shares(self, life);
-  if (counts(self, life) && is_in_range(self, life))
+  if (has_lives(self) && is_in_range(self, life))
     td_report_sums_add(&self->sums, number_of(self, life), life, 0);
 }
 
