@@ -6,6 +6,7 @@ int
 td_command_bench(int argc, char **argv) {
   int status;
   if (!td_command_parse("bench", NULL, false, 0, -1, &argc, &argv, &status)) return status;
-  return td_command_fail("no bench", "it measures Tapedeck's own engine, which was not built "
-                                     "(-Dtorch=disabled); `tapedeck --help` lists the rest");
+  return td_command_fail("no bench",
+                         "it measures Tapedeck's own engine, which was not built "
+                         "(-Dtorch=disabled); `tapedeck --help` lists what works without it");
 }

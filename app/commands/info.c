@@ -6,6 +6,7 @@
 #include "app/commands/info_steps.h"
 #include "app/commands/info_summary.h"
 #include "app/print/json_members.h"
+#include "app/print/sentences.h"
 #include "app/print/thread_label.h"
 #include "engine/base/alloc.h"
 #include "engine/base/line.h"
@@ -225,16 +226,18 @@ print_knowledge(const td_tape_info *info, const td_catalog *catalog) {
 }
 
 /* Times of several processes are matched by their clocks. */
-static char *
-clock_words(const td_catalog *catalog, uint32_t process) {
+static void
+print_process(const td_catalog *catalog, uint32_t process) {
   uint64_t error_ns = catalog->processes[process].clock_error_ns;
-  if (error_ns == UINT64_MAX)
-    return g_strdup(", on another machine: its times are only as exact as the two wall clocks");
-  if (error_ns == 0) return g_strdup("");
-  char *text = td_format_ns((double)error_ns);
-  char *words = g_strdup_printf(", its times exact to %s", text);
-  free(text);
-  return words;
+  g_autofree char *number = g_strdup_printf("%u", process);
+  g_autofree char *label = td_catalog_process_label(catalog, process);
+  g_autofree char *error = td_format_ns((double)error_ns);
+  td_printed sentence = error_ns == UINT64_MAX ? TD_PRINTED_process_elsewhere
+                        : error_ns > 0         ? TD_PRINTED_process_exact
+                                               : TD_PRINTED_process;
+  printf("%-12s ", "");
+  td_printed_print(sentence, {"number", number}, {"process", label}, {"error", error});
+  putchar('\n');
 }
 
 static void
@@ -243,10 +246,8 @@ print_processes(const td_catalog *catalog) {
     printf("%-12s %d\n", "rank", (int)catalog->processes[0].rank);
   if (catalog->n_processes < 2) return;
   printf("%-12s %u\n", "processes", catalog->n_processes);
-  for (uint32_t i = 0; i < catalog->n_processes; i++) {
-    g_autofree char *label = td_catalog_process_label(catalog, i), *clock = clock_words(catalog, i);
-    printf("%-12s %u %s%s\n", "", i, label, clock);
-  }
+  for (uint32_t i = 0; i < catalog->n_processes; i++)
+    print_process(catalog, i);
 }
 
 static void

@@ -2,7 +2,9 @@
 #include "app/commands/info_steps.h"
 
 #include "app/print/json_members.h"
+#include "app/print/sentences.h"
 #include "engine/base/line.h"
+#include "ui/geometry/format.h"
 
 #include <glib.h>
 #include <inttypes.h>
@@ -79,17 +81,22 @@ runs_words(const GArray *runs) {
     add_run(words, g_array_index(runs, run, i));
   }
   if (runs->len > RUNS_SHOWN)
-    g_string_append_printf(words, " and %u more; --json lists all", runs->len - RUNS_SHOWN);
+    g_string_append_printf(words, "; %u more in --json", runs->len - RUNS_SHOWN);
   return g_string_free(words, FALSE);
 }
 
-static void
-add_left_out(GString *words, const td_catalog_left_out *left, bool counts_steps) {
-  uint32_t last = left->first + (left->n_steps ? left->n_steps - 1 : 0);
-  g_string_append_printf(words, "%u pass%s", left->n_passes, left->n_passes == 1 ? "" : "es");
-  if (!counts_steps && !left->n_steps) return;
-  g_string_append_printf(words, " of step%s ", last > left->first ? "s" : "");
-  add_run(words, (run){left->first, last});
+static char *
+dup_left_out(const td_catalog_left_out *left, bool counts_steps) {
+  uint32_t last_step = left->first + (left->n_steps ? left->n_steps - 1 : 0);
+  char *passes = td_format_many(left->n_passes, "pass", "passes");
+  if (!counts_steps && !left->n_steps) return passes;
+  g_autofree char *first = g_strdup_printf("%u", left->first);
+  g_autofree char *last = g_strdup_printf("%u", last_step);
+  char *text = td_printed_dup(last_step > left->first ? TD_PRINTED_passes_of_steps
+                                                      : TD_PRINTED_passes_of_step,
+                              {"passes", passes}, {"first", first}, {"last", last});
+  free(passes);
+  return text;
 }
 
 static bool
@@ -114,24 +121,38 @@ chosen_words(const GPtrArray *left_out) {
   return g_string_free(words, FALSE);
 }
 
-/* The parts, or if they are many, their sum. */
 static char *
-left_out_words(const GPtrArray *left_out, bool counts_steps) {
-  GString *words = g_string_new(NULL);
+list_left_out(const GPtrArray *left_out, bool counts_steps) {
+  GString *list = g_string_new(NULL);
+  for (guint i = 0; i < left_out->len; i++) {
+    g_autofree char *item = dup_left_out(left_out->pdata[i], counts_steps);
+    g_string_append_printf(list, "%s%s", i ? ", " : "", item);
+  }
+  g_autofree char *passes = g_string_free(list, FALSE), *options = chosen_words(left_out);
+  return td_printed_dup(TD_PRINTED_left_out, {"passes", passes}, {"options", options});
+}
+
+static char *
+sum_left_out(const GPtrArray *left_out) {
   uint64_t n_passes = 0, n_steps = 0;
   for (guint i = 0; i < left_out->len; i++) {
     const td_catalog_left_out *left = left_out->pdata[i];
     n_passes += left->n_passes;
     n_steps += left->n_steps;
-    if (left_out->len > RUNS_SHOWN) continue;
-    if (i > 0) g_string_append(words, ", ");
-    add_left_out(words, left, counts_steps);
   }
-  if (left_out->len > RUNS_SHOWN)
-    g_string_append_printf(words, "%" PRIu64 " passes of %" PRIu64 " steps", n_passes, n_steps);
-  g_autofree char *chosen = chosen_words(left_out);
-  g_string_append_printf(words, ": %s", chosen);
-  return td_line_make(g_string_free(words, FALSE), TD_TEXT_SHOWN);
+  g_autofree char *passes = td_format_many(n_passes, "pass", "passes");
+  g_autofree char *steps = td_format_many(n_steps, "step", "steps");
+  g_autofree char *options = chosen_words(left_out);
+  return td_printed_dup(TD_PRINTED_left_out_sum, {"passes", passes}, {"steps", steps},
+                        {"options", options});
+}
+
+/* What was left out, one by one, or if that is much, its sum. */
+static char *
+left_out_words(const GPtrArray *left_out, bool counts_steps) {
+  return td_line_make(left_out->len > RUNS_SHOWN ? sum_left_out(left_out)
+                                                 : list_left_out(left_out, counts_steps),
+                      TD_TEXT_SHOWN);
 }
 
 static void

@@ -15,22 +15,19 @@
 #define SHOWN 5        /* for people, of each list */
 #define SHOWN_JSON 100 /* in JSON */
 
-static void
-print_time(const td_summary *summary, uint64_t ns) {
-  char *time = td_format_ns((double)ns);
+static char *
+dup_time(const td_summary *summary, uint64_t ns) {
+  g_autofree char *time = td_format_ns((double)ns);
   double share = summary->total_ns ? 100.0 * (double)ns / (double)summary->total_ns : 0;
-  printf("%s, %.0f %%", time, share);
-  free(time);
+  return g_strdup_printf("%s, %.0f %%", time, share);
 }
 
 static void
 print_nodes(const td_catalog *catalog, const td_summary *summary) {
   for (uint32_t i = 0; i < MIN(summary->n_nodes, SHOWN); i++) {
-    char *name = td_why_name_node_whole(catalog, summary->nodes[i].node);
-    printf("%-12s %s: ", i ? "" : "slow nodes", name);
-    print_time(summary, summary->nodes[i].ns);
-    putchar('\n');
-    free(name);
+    g_autofree char *name = td_why_name_node_whole(catalog, summary->nodes[i].node);
+    g_autofree char *time = dup_time(summary, summary->nodes[i].ns);
+    printf("%-12s %s: %s\n", i ? "" : "slow nodes", name, time);
   }
 }
 
@@ -38,13 +35,11 @@ static void
 print_modules(const td_catalog *catalog, const td_summary *summary) {
   for (uint32_t i = 0; i < MIN(summary->n_modules, SHOWN); i++) {
     const td_summary_module *item = &summary->modules[i];
-    char *label = td_catalog_module_label(catalog, item->node);
+    g_autofree char *label = td_catalog_module_label(catalog, item->node);
     if (!label) label = td_line_dup(item->module, TD_NAME_SHOWN);
-    printf("%-12s %s: ", i ? "" : "slow modules", label);
-    free(label);
-    print_time(summary, item->ns);
+    g_autofree char *time = dup_time(summary, item->ns);
     g_autofree char *nodes = td_format_many(item->n_nodes, "node", "nodes");
-    printf(" in %s\n", nodes);
+    printf("%-12s %s: %s in %s\n", i ? "" : "slow modules", label, time, nodes);
   }
 }
 

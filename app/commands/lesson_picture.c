@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/commands/lesson_picture.h"
 
+#include "app/print/sentences.h"
 #include "app/print/thread_label.h"
 #include "engine/profile/why/describe.h"
 
@@ -23,21 +24,29 @@ is_shown(const GArray *shown, uint32_t node) {
   return false;
 }
 
+static const char *
+device_of(const td_catalog *catalog, uint32_t queue) {
+  return queue == TD_NONE ? NULL : td_catalog_device_label(catalog, catalog->queues[queue].device);
+}
+
 static void
 print_state(const td_state *state, const td_catalog *catalog, uint32_t node, bool has_counts) {
   const td_node_now *now = td_state_node(state, node);
   const td_task_now *task = td_state_task_find(state, node, TD_NONE);
-  printf("%s", td_node_state_name((td_node_state)now->state));
-  if (task && task->dependencies && has_counts)
-    printf(", %u of %u gradients missing", task->dependencies, task->expected);
-  if (task && task->queue != TD_NONE) {
-    int32_t device = catalog->queues[task->queue].device;
-    printf(" in queue %u (%s)", task->queue, td_catalog_device_label(catalog, device));
-  }
-  if (now->state == TD_NODE_running) {
-    g_autofree char *thread = td_thread_label(catalog, now->thread);
-    printf(" on thread %s", thread);
-  }
+  bool runs = now->state == TD_NODE_running;
+  bool waits = task && task->dependencies && has_counts;
+  uint32_t in_queue = task ? task->queue : TD_NONE;
+  g_autofree char *left = g_strdup_printf("%u", task ? task->dependencies : 0);
+  g_autofree char *n = g_strdup_printf("%u", task ? task->expected : 0);
+  g_autofree char *queue = g_strdup_printf("%u", in_queue);
+  g_autofree char *thread = runs ? td_thread_label(catalog, now->thread) : NULL;
+  td_printed sentence = runs                  ? TD_PRINTED_node_state_thread
+                        : in_queue != TD_NONE ? TD_PRINTED_node_state_queue
+                        : waits               ? TD_PRINTED_node_state_counts
+                                              : TD_PRINTED_node_state;
+  td_printed_print(sentence, {"state", td_node_state_name((td_node_state)now->state)},
+                   {"left", left}, {"n", n}, {"queue", queue},
+                   {"device", device_of(catalog, in_queue)}, {"thread", thread});
 }
 
 static void

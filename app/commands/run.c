@@ -199,7 +199,7 @@ conclude(const run_options *options, const char *report, int status) {
   }
   if (g_str_has_prefix(report, "cut ")) {
     bool is_left = access(options->tape, F_OK) == 0;
-    td_command_fail(options->tape, "%s%s", words, is_left ? "; it has what came before" : "");
+    td_command_fail(options->tape, is_left ? "%s; the tape has what came before" : "%s", words);
     return status ? status : TD_EXIT_FAILED;
   }
   g_autofree char *name = td_shell_name(options->tape);

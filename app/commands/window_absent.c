@@ -10,7 +10,8 @@
 
 int
 td_window_run(const TdWindowRequest *request) {
-  return td_command_fail("no window", NO_WINDOW "; see tapedeck --help");
+  return td_command_fail("no window", "%s; `tapedeck --help` lists what works without it",
+                         NO_WINDOW);
 }
 
 int

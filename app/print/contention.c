@@ -3,6 +3,7 @@
 
 #include "app/common/columns.h"
 #include "app/print/json_members.h"
+#include "app/print/sentences.h"
 #include "engine/base/line.h"
 #include "ui/geometry/format.h"
 
@@ -139,18 +140,18 @@ print_blame(const td_lock_blame *blame) {
   g_autofree char *time = td_format_ns((double)blame->ns);
   g_autofree char *held = td_format_ns((double)blame->held_ns);
   g_autofree char *late = td_format_ns((double)blame->late_ns);
+  g_autofree char *most = blame->is_bound ? g_strdup_printf("at most %s", held) : NULL;
   g_autofree char *times = td_format_many(blame->n, "time", "times");
   g_autofree char *node = td_line_dup(blame->node, TD_NAME_SHOWN);
-  printf("             thread %s waited %s, %s", blame->waiter, times, time);
-  if (!*blame->holder)
-    fputs("; its holder was not observed", stdout);
-  else if (*node)
-    printf("; thread %s held it in %s", blame->holder, node);
-  else
-    printf("; thread %s held it", blame->holder);
-  if (*blame->holder)
-    printf(" for %s%s, woke %s late", blame->is_bound ? "at most " : "", held, late);
-  printf(*blame->line ? ", %s\n" : "\n", blame->line);
+  td_printed sentence = !*blame->holder ? TD_PRINTED_blame_unseen
+                        : !*node        ? TD_PRINTED_blame
+                        : !*blame->line ? TD_PRINTED_blame_at
+                                        : TD_PRINTED_blame_at_line;
+  printf("             ");
+  td_printed_print(sentence, {"waiter", blame->waiter}, {"times", times}, {"time", time},
+                   {"holder", blame->holder}, {"node", node}, {"line", blame->line},
+                   {"held", most ? most : held}, {"late", late});
+  putchar('\n');
 }
 
 static void

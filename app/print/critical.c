@@ -3,6 +3,7 @@
 
 #include "app/common/columns.h"
 #include "app/print/json_members.h"
+#include "app/print/sentences.h"
 #include "ui/geometry/format.h"
 
 #include <glib.h>
@@ -117,14 +118,25 @@ print_head(const char *path, const td_critical_report *report) {
          work, workers, share);
 }
 
+static char *
+dup_place(const td_critical_wait *wait) {
+  return wait->line ? td_printed_dup(TD_PRINTED_place, {"node", wait->node}, {"line", wait->line})
+                    : g_strdup(wait->node);
+}
+
 static void
-print_wait(const td_critical_wait *wait, bool is_lock) {
+print_wait(const td_critical_wait *wait, td_printed at_node) {
   if (!wait->n) return;
-  g_autofree char *time = td_format_ns((double)wait->ns);
-  printf("; %s %s for %s", wait->n > 1 ? "longest wait" : "waited", time, wait->name);
-  if (wait->holder) printf(", thread %s had it", wait->holder);
-  if (wait->node) printf(is_lock ? " in %s" : ", up to a kernel of %s", wait->node);
-  if (wait->line) printf(" (%s)", wait->line);
+  g_autofree char *time = td_format_ns((double)wait->ns), *place = dup_place(wait);
+  g_autofree char *text = td_printed_dup(wait->n > 1 ? TD_PRINTED_wait_longest : TD_PRINTED_wait,
+                                         {"time", time}, {"what", wait->name});
+  printf("; ");
+  if (wait->node)
+    td_printed_print(at_node, {"wait", text}, {"holder", wait->holder}, {"place", place});
+  else if (wait->holder)
+    td_printed_print(TD_PRINTED_wait_lock, {"wait", text}, {"holder", wait->holder});
+  else
+    fputs(text, stdout);
 }
 
 static void
@@ -136,8 +148,8 @@ print_part(const td_critical_report *report, const td_critical_part *part) {
          part->stream ? part->stream : part->thread, part->first);
   if (part->last != part->first) printf(" … #%u", part->last);
   printf("  %s", part->what);
-  print_wait(&part->lock_wait, true);
-  print_wait(&part->stream_wait, false);
+  print_wait(&part->lock_wait, TD_PRINTED_wait_lock_at);
+  print_wait(&part->stream_wait, TD_PRINTED_wait_kernel);
   putchar('\n');
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/print/diff_report.h"
+#include "app/print/sentences.h"
 #include "engine/base/alloc.h"
 #include "engine/base/line.h"
 #include "engine/profile/why/why.h"
@@ -17,13 +18,6 @@ begin_line(const char *heading) {
 }
 
 static void
-print_count(uint64_t count, const char *one, const char *many) {
-  char *text = td_format_many(count, one, many);
-  fputs(text, stdout);
-  free(text);
-}
-
-static void
 print_rest(uint64_t n) {
   if (n <= TD_DIFF_SHOWN) return;
   begin_line("");
@@ -35,31 +29,34 @@ print_tape(const char *letter, td_tape *tape, const td_diff_tape *facts) {
   char *what = td_line_make(td_format("%s: %s on %s%s%s", td_tape_path(tape), facts->source,
                                       facts->engine, *facts->version ? " " : "", facts->version),
                             TD_TEXT_SHOWN);
+  char *nodes = td_format_many(facts->n_nodes, "node", "nodes");
+  char *passes = td_format_many(facts->n_tasks, "graph task", "graph tasks");
   begin_line(letter);
-  printf("%s, ", what);
+  printf("%s, %s in %s\n", what, nodes, passes);
   free(what);
-  print_count(facts->n_nodes, "node", "nodes");
-  printf(" in ");
-  print_count(facts->n_tasks, "graph task", "graph tasks");
-  putchar('\n');
+  free(nodes);
+  free(passes);
 }
 
-static void
-print_node(const td_visited_node *node) {
+static char *
+dup_node(const td_visited_node *node) {
   td_catalog_node facts = {.id = node->node,
                            .name = node->name,
                            .label = node->label,
                            .module = node->module,
                            .module_class = node->module_class};
-  char *name = td_why_name_node_of(&facts);
-  fputs(name, stdout);
-  free(name);
+  return td_why_name_node_of(&facts);
 }
 
 static void
 print_node_and_task(const td_visited_node *node) {
-  print_node(node);
-  if (node->graph_task != TD_NONE) printf(" of graph task %u", node->graph_task);
+  char *name = dup_node(node), *pass = td_format("%u", node->graph_task);
+  if (node->graph_task == TD_NONE)
+    fputs(name, stdout);
+  else
+    td_printed_print(TD_PRINTED_node_of_pass, {"node", name}, {"pass", pass});
+  free(name);
+  free(pass);
 }
 
 static void
@@ -69,19 +66,21 @@ print_order(const td_diff *diff) {
     printf("the same, node by node\n");
     return;
   }
-  printf("differs in %u of ", diff->n_pairs - diff->n_equal_pairs);
-  print_count(diff->n_pairs, "graph task", "graph tasks");
-  if (diff->n_moved) {
-    printf("; ");
-    print_count(diff->n_moved, "node runs at another place", "nodes run at another place");
-  }
+  char *n = td_format("%u", diff->n_pairs - diff->n_equal_pairs);
+  char *passes = td_format_many(diff->n_pairs, "graph task", "graph tasks");
+  char *moved =
+      td_format_many(diff->n_moved, "node runs at another place", "nodes run at another place");
+  td_printed_print(diff->n_moved ? TD_PRINTED_order_differs_moved : TD_PRINTED_order_differs,
+                   {"n", n}, {"passes", passes}, {"moved", moved});
   putchar('\n');
-  if (diff->a.n_tasks != diff->b.n_tasks) {
-    begin_line("");
-    printf("A has ");
-    print_count(diff->a.n_tasks, "graph task", "graph tasks");
-    printf(", B has %u\n", diff->b.n_tasks);
-  }
+  free(n);
+  free(passes);
+  free(moved);
+  if (diff->a.n_tasks == diff->b.n_tasks) return;
+  char *of_a = td_format_many(diff->a.n_tasks, "graph task", "graph tasks");
+  begin_line("");
+  printf("A has %s, B has %u\n", of_a, diff->b.n_tasks);
+  free(of_a);
 }
 
 static void
@@ -96,8 +95,9 @@ print_side(const char *letter, const td_divergence_side *side) {
     printf("event %llu, %s\n", (unsigned long long)side->node.at, side->why);
     return;
   }
-  print_node(&side->node);
-  printf(" at event %llu\n", (unsigned long long)side->node.at);
+  char *name = dup_node(&side->node);
+  printf("%s at event %llu\n", name, (unsigned long long)side->node.at);
+  free(name);
 }
 
 static void
@@ -116,9 +116,10 @@ static void
 print_lone_nodes(const char *heading, const td_top_list *nodes) {
   const td_visited_node *items = nodes->items;
   if (nodes->n_added == 0) return;
+  char *n = td_format_many(nodes->n_added, "node", "nodes");
   begin_line(heading);
-  print_count(nodes->n_added, "node", "nodes");
-  putchar('\n');
+  puts(n);
+  free(n);
   for (size_t i = 0; i < nodes->n; i++) {
     begin_line("");
     print_node_and_task(&items[i]);
@@ -130,9 +131,12 @@ print_lone_nodes(const char *heading, const td_top_list *nodes) {
 static void
 print_reshaped(const td_diff *diff) {
   if (diff->n_reshaped == 0) return;
+  char *text =
+      td_format_many(diff->n_reshaped, "node expects gradients of another shape or dtype in B",
+                     "nodes expect gradients of another shape or dtype in B");
   begin_line("shapes");
-  print_count(diff->n_reshaped, "node expects", "nodes expect");
-  printf(" gradients of another shape or dtype in B\n");
+  puts(text);
+  free(text);
 }
 
 static void
@@ -141,12 +145,12 @@ print_names(const td_comparison *comparison) {
     const td_compared_name *name = &comparison->names[i];
     char *a = td_line_dup(name->a, TD_NAME_SHOWN);
     char *b = td_line_dup(name->b, TD_NAME_SHOWN);
+    char *nodes = td_format_many(name->count, "node", "nodes");
     begin_line(i ? "" : "names");
-    printf("%s is %s in B (", a, b);
+    printf("%s is %s in B (%s)\n", a, b, nodes);
     free(a);
     free(b);
-    print_count(name->count, "node", "nodes");
-    printf(")\n");
+    free(nodes);
   }
   print_rest(comparison->n_names);
 }
@@ -172,21 +176,23 @@ print_values(const td_compared_values *values) {
     printf("none are on both tapes\n");
     return;
   }
-  print_count(values->n_compared, "value", "values");
-  printf(" compared, %llu %s (tolerance %g)\n", (unsigned long long)n,
+  char *compared = td_format_many(values->n_compared, "value", "values");
+  printf("%s compared, %llu %s (tolerance %g)\n", compared, (unsigned long long)n,
          n == 1 ? "differs" : "differ", values->tolerance);
+  free(compared);
   for (size_t i = 0; i < values->list.n; i++)
     print_value(&items[i]);
   print_rest(n);
 }
 
-static void
-print_times(uint64_t a_ns, uint64_t b_ns) {
+static char *
+dup_times(uint64_t a_ns, uint64_t b_ns) {
   char *a = td_format_ns((double)a_ns), *b = td_format_ns((double)b_ns);
-  printf("A %s, B %s", a, b);
-  if (a_ns) printf(" (x %.2f)", (double)b_ns / (double)a_ns);
+  char *text = a_ns ? td_format("A %s, B %s (x %.2f)", a, b, (double)b_ns / (double)a_ns)
+                    : td_format("A %s, B %s", a, b);
   free(a);
   free(b);
+  return text;
 }
 
 static void
@@ -198,16 +204,17 @@ print_durations(const td_comparison *comparison) {
     printf("none are on both tapes\n");
     return;
   }
-  print_times(comparison->a_ns, comparison->b_ns);
-  printf(" in the functions of ");
-  print_count(durations->n_added, "node", "nodes");
-  printf("; those that differ most:\n");
+  char *times = dup_times(comparison->a_ns, comparison->b_ns);
+  char *nodes = td_format_many(durations->n_added, "node", "nodes");
+  printf("%s in the functions of %s; those that differ most:\n", times, nodes);
+  free(times);
+  free(nodes);
   for (size_t i = 0; i < durations->n && i < TD_DIFF_SHOWN; i++) {
+    char *each = dup_times(items[i].a_ns, items[i].b_ns);
     begin_line("");
     print_node_and_task(&items[i].a);
-    printf(": ");
-    print_times(items[i].a_ns, items[i].b_ns);
-    putchar('\n');
+    printf(": %s\n", each);
+    free(each);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/common/columns.h"
 #include "app/print/json_members.h"
+#include "app/print/sentences.h"
 #include "engine/base/line.h"
 #include "ui/geometry/format.h"
 
@@ -184,6 +185,12 @@ print_level(const td_memory *memory, const td_memory_level *level) {
   }
 }
 
+/* Each fact after the name of a holder is whole. */
+static void
+print_fact(const char *fact) {
+  if (fact) printf("; %s", fact);
+}
+
 static void
 print_holder(const td_memory_holder *holder) {
   g_autofree char *bytes = td_format_bytes(holder->bytes);
@@ -194,10 +201,14 @@ print_holder(const td_memory_holder *holder) {
     g_autofree char *dtype = td_line_dup(holder->dtype, TD_NAME_SHOWN);
     printf(" %s %s", shape, dtype);
   }
-  if (holder->module) printf("; %s", holder->module);
-  if (holder->line) printf("; %s", holder->line);
-  if (holder->n_sharing) printf("; %u more share it", holder->n_sharing);
-  printf("; since event %" PRIu64 "\n", holder->since_seq);
+  g_autofree char *sharing =
+      holder->n_sharing ? g_strdup_printf("%u more share it", holder->n_sharing) : NULL;
+  g_autofree char *since = g_strdup_printf("since event %" PRIu64, holder->since_seq);
+  print_fact(holder->module);
+  print_fact(holder->line);
+  print_fact(sharing);
+  print_fact(since);
+  putchar('\n');
 }
 
 static void
@@ -212,12 +223,15 @@ print_peak(const char *path, const td_memory *memory) {
   g_autofree char *passes = td_format_many(memory->n_passes, "backward pass", "backward passes");
   g_autofree char *bytes = td_format_bytes(td_memory_total(&peak->level));
   g_autofree char *time = td_format_ns((double)peak->ns);
+  g_autofree char *seq = g_strdup_printf("%" PRIu64, peak->seq);
+  g_autofree char *pass = g_strdup_printf("%u", peak->graph_task);
   if (peak->seq == UINT64_MAX) {
     printf("%s: %s; the tape shows no memory that is held\n", path, passes);
   } else {
-    printf("%s: %s; %s at most, at %s (event %" PRIu64 ")", path, passes, bytes, time, peak->seq);
-    peak->graph_task == TD_NONE ? puts(", outside all passes")
-                                : printf(", in graph task %u\n", peak->graph_task);
+    td_printed_print(peak->graph_task == TD_NONE ? TD_PRINTED_peak : TD_PRINTED_peak_in_pass,
+                     {"path", path}, {"passes", passes}, {"bytes", bytes}, {"time", time},
+                     {"seq", seq}, {"pass", pass});
+    putchar('\n');
   }
   print_level(memory, &peak->level);
   if (peak->n_holders) printf("The largest of it then:\n");

@@ -3,6 +3,7 @@
 
 #include "app/common/exit.h"
 #include "app/common/shell_name.h"
+#include "app/print/sentences.h"
 #include "app/session/watchable.h"
 
 #include <stdio.h>
@@ -24,10 +25,11 @@ list_names(const GPtrArray *tapes) {
   return g_string_free(g_steal_pointer(&names), FALSE);
 }
 
-/* Why the tapes do not have all that they should have; "" if they do. The caller frees it. */
+/* The tapes by their names, and why they do not have all that they should have. The caller frees.
+ */
 static char *
-say_shortcoming(const td_record_outcome *outcome, const td_session_tapes *tapes,
-                const td_steps_choice *steps) {
+dup_recorded(const char *names, const td_record_outcome *outcome, const td_session_tapes *tapes,
+             const td_steps_choice *steps) {
   bool some_broke = false, some_run = false;
   for (guint i = 0; i < tapes->tapes->len; i++) {
     const td_session_tape *tape = tapes->tapes->pdata[i];
@@ -35,30 +37,30 @@ say_shortcoming(const td_record_outcome *outcome, const td_session_tapes *tapes,
     some_run = some_run || (!tape->whole && tape->runs);
   }
   bool in_vain = steps->until && !outcome->nan_came;
-  if (outcome->problem) return g_strdup_printf(", cut short: %s", outcome->problem);
-  if (tapes->unread) return g_strdup_printf(", which cannot be read now: %s", tapes->unread);
-  return g_strdup(some_broke ? ", cut short because a process ended abruptly"
-                  : some_run ? ", so far: a process still runs"
-                  : in_vain  ? ", in which no NaN was born"
-                             : "");
+  td_printed sentence = outcome->problem ? TD_PRINTED_recorded_cut
+                        : tapes->unread  ? TD_PRINTED_recorded_unread
+                        : some_broke     ? TD_PRINTED_recorded_broken
+                        : some_run       ? TD_PRINTED_recorded_so_far
+                        : in_vain        ? TD_PRINTED_recorded_in_vain
+                                         : TD_PRINTED_recorded;
+  return td_printed_dup(sentence, {"tapes", names},
+                        {"problem", outcome->problem ? outcome->problem : tapes->unread});
 }
 
 static void
 print_tapes(const td_record_outcome *outcome, const td_session_tapes *tapes,
             const td_steps_choice *steps) {
   g_autofree char *names = list_names(tapes->tapes);
-  g_autofree char *cut = say_shortcoming(outcome, tapes, steps);
-  if (tapes->joined) {
-    g_autofree char *joined = td_shell_name(tapes->joined);
-    fprintf(stderr, "tapedeck: recorded %u processes (%s) into %s%s; see it with: tapedeck %s %s\n",
-            tapes->tapes->len, names, joined, cut, td_command_to_see(), joined);
-  } else if (tapes->problem) {
-    fprintf(stderr, "tapedeck: recorded %s%s; they are not joined: %s\n", names, cut,
-            tapes->problem);
-  } else {
-    fprintf(stderr, "tapedeck: recorded %s%s; see it with: tapedeck %s %s\n", names, cut,
+  g_autofree char *joined = tapes->joined ? td_shell_name(tapes->joined) : NULL;
+  g_autofree char *recorded = dup_recorded(joined ? joined : names, outcome, tapes, steps);
+  if (joined)
+    fprintf(stderr, "tapedeck: recorded %u processes (%s) into %s; see it with: tapedeck %s %s\n",
+            tapes->tapes->len, names, recorded, td_command_to_see(), joined);
+  else if (tapes->problem)
+    fprintf(stderr, "tapedeck: recorded %s; they are not joined: %s\n", recorded, tapes->problem);
+  else
+    fprintf(stderr, "tapedeck: recorded %s; see it with: tapedeck %s %s\n", recorded,
             td_command_to_see(), names);
-  }
 }
 
 static void

@@ -34,15 +34,15 @@ print_queue(const td_catalog *catalog, const td_state *state, uint32_t queue) {
   td_queue_entry *entries = g_new(td_queue_entry, n);
   td_state_queue_order(state, catalog, queue, entries);
   const char *device = td_catalog_device_label(catalog, catalog->queues[queue].device);
-  printf("  %u  %s:", queue, device);
+  printf(n ? "  %u  %s: " : "  %u  %s: empty", queue, device);
   for (uint32_t i = 0; i < n; i++) {
-    fputs(i ? ", " : " ", stdout);
+    if (i) printf(", ");
     if (entries[i].node == TD_NONE)
       fputs(entries[i].kind == 2 ? "shutdown" : "dummy", stdout);
     else
       print_node(catalog, entries[i].node);
   }
-  puts(n ? "" : " empty");
+  putchar('\n');
   g_free(entries);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Whole sentences with named fields, in the reader's language. sentence.def is their table. Private
- * to engine/profile. Any thread. */
+ * to engine/profile; app/print has a table of its own, and calls td_sentence_expand. Any thread. */
 #pragma once
 
 #include "engine/profile/words.h"

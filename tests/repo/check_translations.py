@@ -25,9 +25,9 @@ MARK = re.compile(r'\b(?:_|N_|C_|ngettext|g_dngettext|TD_N|td_translate|SAYS|SAY
 COUNTED = re.compile(r'\btd_format_many\([^;]*?"')  # commands, which are in app/, count in English
 PEOPLE = {"label", "title", "tooltip-text", "placeholder-text", "description", "dropdown-tooltip"}
 SIGNS = re.compile(r"[\s\d.,:;·…–/%()×+\-]*")
-TELLERS = ("engine/profile/", "app/session/attach/", "ui/model/")
+TELLERS = ("engine/profile/", "app/commands/", "app/print/", "app/session/", "ui/model/")
 LITERALS = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:[\s\w]*"(?:[^"\\\n]|\\.)*")*')  # with macros such as PRIu64 between them
-GLUE = re.compile(r"^(?: |, |: )[A-Za-z].*[^ ]$", re.DOTALL)
+GLUE = re.compile(r"^(?: |, |: |; )[A-Za-z].*[^ ]$", re.DOTALL)
 FIELD = re.compile(r"\{\w+\}")
 DIRECTIVE = re.compile(r"%(?:(\d+)\$)?([-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|z|j)?[a-zA-Z%])")
 
@@ -135,7 +135,7 @@ def check_the_check():
     assert differs("%s of %u", "%2$u / %1$s") is None and differs("%s of %u", "%1$u / %2$s")
     assert all(map(is_ragged, (" was popped", "was popped ", ", from"))) and not is_ragged("{node} was popped.")
     assert list(literals('f(" a " /* " b" */ "c%s",\n  "d");')) == [" a c%s", "d"]
-    assert GLUE.search(" at %s") and GLUE.search(", at %s") and not GLUE.search(" · ") and not GLUE.search("at %s.") and not GLUE.search(" in ")
+    assert GLUE.search(" at %s") and GLUE.search("; at %s") and not GLUE.search(" · ") and not GLUE.search("at %s.") and not GLUE.search(" in ")
     assert MARK.search('g_strdup(_("x"))') and MARK.search('SAYS_BY(a, "x")') and not MARK.search('td_format("x")')
 
 

@@ -257,7 +257,8 @@ judge_tape(td_tape *tape) {
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   g_autoptr(GHashTable) kinds = g_hash_table_new(NULL, NULL);
   reading self = {.tape = tape, .names = names, .kinds = kinds};
-  char *complaint = read_expected(&self) ? compare_events(&self) : g_strdup(EXPECTED " is missing");
+  char *complaint =
+      read_expected(&self) ? compare_events(&self) : g_strdup_printf("%s is missing", EXPECTED);
   g_strfreev(self.expected);
   return complaint ? complaint : check_rules(tape);
 }
