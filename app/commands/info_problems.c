@@ -25,10 +25,9 @@ typedef struct source {
 
 typedef struct teller {
   td_tape *tape;
-  source whole; /* of the tape or its outline */
-  source part;  /* of one segment: a tape that is cut may be of an older version */
-  td_catalog
-      *segment; /* (owned) that part is of, or NULL; the whole tape if a keyframe is damaged */
+  source whole;        /* of the tape or its outline */
+  source of_segment;   /* of one segment: a tape that is cut may be of an older version */
+  td_catalog *segment; /* (owned) that one, or NULL; the whole tape if a keyframe is damaged */
 } teller;
 
 /* A problem, and who tells of it. */
@@ -57,10 +56,10 @@ source_of(const td_catalog *catalog, td_tape *tape) {
 
 static void
 set_part(teller *self, td_catalog *segment) {
-  free(self->part.causes);
+  free(self->of_segment.causes);
   td_catalog_free(self->segment);
   self->segment = segment;
-  self->part = segment ? source_of(segment, self->tape) : (source){0};
+  self->of_segment = segment ? source_of(segment, self->tape) : (source){0};
 }
 
 static bool
@@ -104,7 +103,7 @@ find_source(teller *self, problem *at) {
   if (has_segment(self->whole.catalog, &segment) || is_outline_enough(self, at)) return;
   if (!has_segment(self->segment, &segment)) load_segment(self, &segment);
   if (!self->segment) return;
-  at->source = &self->part;
+  at->source = &self->of_segment;
   at->known = look_up(self, at->source, at);
 }
 

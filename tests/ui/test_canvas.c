@@ -336,9 +336,9 @@ shows_picture(TdCanvas *canvas) {
   return node != NULL;
 }
 
-/* Another part of a tape is shown before its scene is there: until then, the graph stays. */
+/* Another segment of a tape is shown before its scene is there: until then, the graph stays. */
 static void
-test_part(void) {
+test_segment(void) {
   td_tape_plan plan = {.n_nodes = 40, .n_threads = 3, .n_passes = 30, .trains = true, .seed = 7};
   g_autofree char *folder = g_dir_make_tmp("tapedeck-canvas-XXXXXX", NULL);
   g_autofree char *path = g_build_filename(folder, "cut.tape", NULL);
@@ -347,15 +347,16 @@ test_part(void) {
   g_autoptr(TdDocument) first = load(td_document_new(path));
   td_playhead_set_document(playhead, first);
   settle(200);
-  g_autoptr(TdDocument) part = load(td_document_new_part(first, td_playhead_get_length(playhead)));
+  g_autoptr(TdDocument) segment =
+      load(td_document_new_segment(first, td_playhead_get_length(playhead)));
   forget_counts();
-  td_playhead_set_document(playhead, part);
+  td_playhead_set_document(playhead, segment);
   settle(200);
   g_assert_cmpint(panes[GRAPH].n_painted, ==, 0);
   g_assert_cmpint(panes[QUEUES].n_painted, >, 0);
   g_assert_true(shows_picture(canvases[GRAPH]));
-  td_document_show_graph_task(part, td_document_get_graph_task(part));
-  while (!td_document_get_scene(part))
+  td_document_show_graph_task(segment, td_document_get_graph_task(segment));
+  while (!td_document_get_scene(segment))
     g_main_context_iteration(NULL, TRUE);
   settle(200);
   g_assert_cmpint(panes[GRAPH].n_painted, >, 0);
@@ -427,7 +428,7 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/canvas/scroll", test_scroll);
   g_test_add_func("/ui/canvas/text-size", test_text_size);
   g_test_add_func("/ui/canvas/minimap-room", test_minimap_room);
-  g_test_add_func("/ui/canvas/part", test_part);
+  g_test_add_func("/ui/canvas/segment", test_segment);
   int status = run_tests();
   gtk_window_destroy(window);
   g_object_unref(playhead);

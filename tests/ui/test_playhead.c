@@ -4,7 +4,7 @@
  * was. */
 #include "tests/ui/model_fixture.h"
 #include "tests/ui/run_tests.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/document/passes.h"
 #include "ui/model/findings/problems.h"
 #include "ui/model/playhead/playhead_steps.h"

@@ -30,8 +30,8 @@ set_up(Fixture *self, gconstpointer data) {
   self->view = (td_strip_view){.width = WIDTH,
                                .height = HEIGHT,
                                .n_events = N_EVENTS,
-                               .part_first = 300,
-                               .part_end = 600,
+                               .segment_first = 300,
+                               .segment_end = 600,
                                .position = 350};
 }
 
@@ -124,7 +124,7 @@ test_problems(Fixture *self, gconstpointer data) {
   assert_problem(self, WIDTH, 5, UINT64_MAX);
 }
 
-/* Busy stretches stand higher, the part has another colour, marks are where problems are. */
+/* Busy stretches stand higher, the segment has another colour, marks are where problems are. */
 static void
 test_picture(Fixture *self, gconstpointer data) {
   cairo_surface_t *full = paint(self, false);
@@ -136,8 +136,8 @@ test_picture(Fixture *self, gconstpointer data) {
     g_assert_cmpint(height, >, before);
     before = height;
   }
-  self->view.part_first = 0;
-  self->view.part_end = 300;
+  self->view.segment_first = 0;
+  self->view.segment_end = 300;
   cairo_surface_t *moved = paint(self, false);
   g_assert_cmpint(count_changed(without, moved, td_strip_x(&self->view, 150)), >, 20);
   g_assert_cmpint(count_changed(without, moved, td_strip_x(&self->view, 450)), >, 20);

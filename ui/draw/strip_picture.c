@@ -127,8 +127,8 @@ make_area(const td_catalog *outline, cairo_t *cr, const td_strip_view *view) {
 }
 
 static td_box
-part_box(const td_strip_view *view) {
-  double from = td_strip_x(view, view->part_first), to = td_strip_x(view, view->part_end);
+segment_box(const td_strip_view *view) {
+  double from = td_strip_x(view, view->segment_first), to = td_strip_x(view, view->segment_end);
   double width = TD_MAX(to - from, PART_WIDTH);
   return (td_box){TD_MIN(from, PAD + width_of(view) - width), 0, width, view->height};
 }
@@ -143,17 +143,17 @@ fill_box(cairo_t *cr, td_box box, td_colour colour) {
 static void
 draw_loads(const td_catalog *outline, cairo_t *cr, const td_strip_view *view,
            const td_theme *theme) {
-  td_box part = part_box(view);
+  td_box segment = segment_box(view);
   double ground = view->height - BOTTOM;
   make_area(outline, cr, view);
   td_theme_source(cr, td_colour_fade(theme->dim, 0.55));
   cairo_fill_preserve(cr);
   cairo_save(cr);
   cairo_clip(cr);
-  fill_box(cr, part, theme->accent);
+  fill_box(cr, segment, theme->accent);
   cairo_restore(cr);
   fill_box(cr, (td_box){PAD, ground, width_of(view), 1}, theme->line);
-  fill_box(cr, (td_box){part.x, ground, part.width, BOTTOM}, theme->accent);
+  fill_box(cr, (td_box){segment.x, ground, segment.width, BOTTOM}, theme->accent);
 }
 
 static void
@@ -172,7 +172,7 @@ void
 td_strip_draw(const td_catalog *outline, cairo_t *cr, const td_strip_view *view,
               const td_theme *theme) {
   fill_box(cr, (td_box){0, 0, view->width, view->height}, theme->background);
-  fill_box(cr, part_box(view), td_colour_fade(theme->accent, 0.16));
+  fill_box(cr, segment_box(view), td_colour_fade(theme->accent, 0.16));
   draw_loads(outline, cr, view, theme);
   draw_problems(outline, cr, view, theme);
 }

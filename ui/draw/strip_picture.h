@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * A slim strip of a whole tape that is cut: how busy its threads were, where problems are, which
- * part is shown. It is drawn from the tape's outline. An outline of an older tape has no stretches:
- * then the strip has parts and problems alone. x counts events, as the slider does. */
+ * segment is shown. It is drawn from the tape's outline. An outline of an older tape has no
+ * stretches: then the strip has segments and problems alone. x counts events, as the slider does.
+ */
 #pragma once
 
 #include "ui/draw/theme.h"
@@ -10,7 +11,7 @@
 typedef struct td_strip_view {
   double width, height;
   uint64_t n_events; /* of the tape */
-  uint64_t part_first, part_end;
+  uint64_t segment_first, segment_end;
   uint64_t position; /* of the playhead, or where it is going */
   bool focused;
 } td_strip_view;

@@ -50,7 +50,7 @@ void td_timeline_draw_range(cairo_t *cr, const td_timeline_view *view, const td_
                             double from_ns, double to_ns);
 
 /* A lane can be collapsed: then it is a thin line of its spans. td_timeline_lane_name returns a
- * name that the same lane of another part has too; the caller frees it. td_timeline_title_at
+ * name that the same lane of another segment has too; the caller frees it. td_timeline_title_at
  * returns the lane whose title is at a point, or SIZE_MAX. */
 size_t td_timeline_n_lanes(const td_timeline *timeline);
 char *td_timeline_lane_name(const td_timeline *timeline, size_t lane);

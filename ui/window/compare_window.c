@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/compare_window.h"
 
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/document/passes.h"
 #include "ui/model/facts/facts.h"
 #include "ui/window/notice.h"

@@ -4,7 +4,7 @@
 #include "app/common/examples.h"
 #include "ui/model/base/error.h"
 #include "ui/model/document/document_lives.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/facts/facts.h"
 #include "ui/widgets/dialogs/start_page.h"
 #include "ui/widgets/graph/node_search.h"
@@ -172,7 +172,7 @@ select_wanted(TdWindow *self, TdDocument *document) {
   if (td_catalog_has_node(td_document_get_catalog(document), (uint32_t)self->wanted_node))
     td_playhead_set_selection(self->playhead, (uint32_t)self->wanted_node);
   else if (td_document_is_cut(document))
-    td_window_say(self, _("The node is not in this part of the tape"));
+    td_window_say(self, _("The node is not in this segment of the tape"));
 }
 
 void

@@ -21,9 +21,9 @@ TdWindow *td_window_new(AdwApplication *application);
 /* td_window_open opens a tape in the background, where a reader wants to begin. */
 void td_window_open(TdWindow *self, const char *path);
 
-/* td_window_open_at opens at the position that `find` returns, and selects a node if that part of
- * the tape has it. If `find` returns FALSE, the window closes. NULL finds where a reader wants to
- * begin. */
+/* td_window_open_at opens at the position that `find` returns, and selects a node if that segment
+ * of the tape has it. If `find` returns FALSE, the window closes. NULL finds where a reader wants
+ * to begin. */
 void td_window_open_at(TdWindow *self, const char *path, TdFindPosition find, gpointer data,
                        uint64_t node);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/window_compare.h"
 
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/document/passes.h"
 #include "ui/window/compare_actions.h"
 #include "ui/window/tape_chooser.h"

@@ -2,7 +2,7 @@
 #include "ui/window/window_predict.h"
 
 #include "ui/model/analysis/prediction_work.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/window/window_compare.h"
 
 #include <glib/gi18n.h>

@@ -2,7 +2,7 @@
 #include "ui/window/window_save.h"
 
 #include "app/common/paths.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/document/passes.h"
 #include "ui/window/save_chooser.h"
 

@@ -32,7 +32,7 @@ typedef enum td_chain_link {
   X(born)    /* a value was born there */                                                          \
   X(forward) /* the forward pass made it */                                                        \
   X(unknown) /* the tape does not know more */                                                     \
-  X(cut)     /* the part of the tape that was read begins there */                                 \
+  X(cut)     /* the segment that was read begins there */                                          \
   X(far)     /* Tapedeck looks at no more events */
 
 typedef enum td_chain_end {

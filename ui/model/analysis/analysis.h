@@ -27,8 +27,8 @@ void td_analysis_async(TdDocument *document, const TdAnalysisWish *wish, GCancel
                        GAsyncReadyCallback done, gpointer data);
 TdTable *td_analysis_finish(GAsyncResult *result, GError **error);
 
-/* td_analysis_nodes_async finds the nodes of the wished pass, of the document's part, that count in
- * the row of a key. finish returns an array of uint32_t, which the caller unrefs. It is empty if
+/* td_analysis_nodes_async finds the nodes of the wished pass, of the document's segment, that count
+ * in the row of a key. finish returns an array of uint32_t, which the caller unrefs. It is empty if
  * nodes alone do not tell. */
 void td_analysis_nodes_async(TdDocument *document, const TdAnalysisWish *wish, const char *key,
                              GCancellable *cancellable, GAsyncReadyCallback done, gpointer data);

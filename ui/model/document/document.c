@@ -28,8 +28,9 @@ struct _TdDocument {
   td_scene_cache scenes;
   td_graph_scene *scene; /* (borrowed from scenes) */
   uint32_t scene_task, wanted_task;
-  gboolean wants;   /* a scene was asked for: that of wanted_task */
-  gboolean is_part; /* another part was shown before, whose picture stays until there is a scene */
+  gboolean wants; /* a scene was asked for: that of wanted_task */
+  gboolean
+      is_other; /* another segment was shown before, whose picture stays until there is a scene */
   uint32_t process;
   gboolean live, growing;
   uint64_t start;      /* position to begin at; UINT64_MAX: where a reader wants to begin */
@@ -138,10 +139,10 @@ td_document_new_live(const char *path, uint64_t position, gboolean growing) {
 }
 
 TdDocument *
-td_document_new_part(TdDocument *other, uint64_t position) {
+td_document_new_segment(TdDocument *other, uint64_t position) {
   TdDocument *self = td_document_new(other->path);
   self->outline = td_outline_ref(other->outline);
-  self->is_part = TRUE;
+  self->is_other = TRUE;
   self->process = other->process;
   self->start = position;
   return self;
@@ -265,10 +266,10 @@ open_first(TdDocument *self, GTask *task, uint64_t *start, td_error *error) {
   return read_segment(self, tape, &segment, task, error);
 }
 
-/* `is_first`: no part of the tape is shown yet. */
+/* `is_first`: no segment of the tape is shown yet. */
 static td_status
-open_part(TdDocument *self, td_tape *tape, bool is_first, GTask *task, uint64_t *start,
-          td_error *error) {
+open_segment(TdDocument *self, td_tape *tape, bool is_first, GTask *task, uint64_t *start,
+             td_error *error) {
   if (!find_start(self, tape, td_outline_catalog(self->outline), start)) {
     td_tape_close(tape);
     return refuse_place(error);
@@ -288,7 +289,7 @@ open_tape(TdDocument *self, GTask *task, uint64_t *start, td_error *error) {
   td_tape *tape;
   td_status status = td_tape_open(self->path, &tape, error);
   if (status) return status;
-  if (self->is_part)
+  if (self->is_other)
     status = td_outline_check(self->outline, tape, error);
   else if (td_tape_n_segments(tape))
     status = td_outline_new(self->path, &self->outline, error);
@@ -298,7 +299,7 @@ open_tape(TdDocument *self, GTask *task, uint64_t *start, td_error *error) {
   }
   if (status) td_document_set_refusal(self, 0, td_error_text(error));
   td_error_clear(error);
-  return self->outline ? open_part(self, tape, !self->is_part, task, start, error)
+  return self->outline ? open_segment(self, tape, !self->is_other, task, start, error)
                        : open_whole(self, tape, task, start, error);
 }
 
@@ -329,7 +330,7 @@ load(TdDocument *self, GTask *task, td_error *error) {
   if (status) return status;
   report_progress(self, 0.8);
   self->scene_task = self->wanted_task = td_document_graph_task_at(self, start);
-  if (!self->is_part) make_first_scene(self);
+  if (!self->is_other) make_first_scene(self);
   find_causes(self);
   return td_replay_seek(self->replay, start, error);
 }

@@ -4,13 +4,14 @@
  * task. Worker threads open the tape and build pictures; everything else belongs to the main
  * thread. What a caller borrows from a document lives as long as the document.
  *
- * Note [Parts]
+ * Note [The shown segment]
  * A long tape is cut into segments (engine/replay/segments.h). Then a document has the replay, the
- * catalog and the pictures of one segment, which people call a part of the tape. What is said of
- * the tape as a whole comes from its outline. Going to another part means loading another document
+ * catalog and the pictures of one segment. What is said of the tape as a whole comes from its
+ * outline. Going to another segment means loading another document
  * (ui/model/playhead/travel.h), so opening costs the time and memory of one segment. That document
  * comes without a scene. The old one goes first, then the new scene is made; the canvas keeps the
- * old picture meanwhile. Position p is after event p - 1, so the part of that event covers it. */
+ * old picture meanwhile. Position p is after event p - 1, so the segment of that event covers it.
+ */
 #pragma once
 
 #include "engine/replay/replay.h"
@@ -36,9 +37,9 @@ TdDocument *td_document_new_live(const char *path, uint64_t position, gboolean g
 gboolean td_document_is_live(TdDocument *self);
 gboolean td_document_is_growing(TdDocument *self);
 
-/* td_document_new_part returns a document of another part of a document's tape: the one that covers
- * a position. It opens there. */
-TdDocument *td_document_new_part(TdDocument *other, uint64_t position);
+/* td_document_new_segment returns a document of another segment of a document's tape: the one that
+ * covers a position. It opens there. */
+TdDocument *td_document_new_segment(TdDocument *other, uint64_t position);
 
 /* A function that looks for the position to open at. It runs in the worker. The catalog is that of
  * the tape as a whole. If it returns FALSE, loading fails with G_IO_ERROR_NOT_FOUND. */
@@ -69,8 +70,8 @@ const char *td_document_get_refusal(TdDocument *self, uint64_t *position);
 void td_document_set_refusal(TdDocument *self, uint64_t position, const char *why);
 
 /* td_document_get_scene returns the picture of the graph task shown now, or NULL before the first
- * is built. A document of another part has none until somebody calls td_document_show_graph_task:
- * until then, the part shown before needs memory too. */
+ * is built. A document of another segment has none until somebody calls
+ * td_document_show_graph_task: until then, the segment shown before needs memory too. */
 td_graph_scene *td_document_get_scene(TdDocument *self);
 uint32_t td_document_get_graph_task(TdDocument *self);
 
@@ -94,7 +95,7 @@ uint32_t td_document_process_of(TdDocument *self, uint32_t node);
 
 /* td_document_get_causes returns what may have led to the first problems of the tape, and of how
  * many of them that is known. If the tape is cut, its outline tells. Outlines of older versions do
- * not. Then it is what the part shown tells. */
+ * not. Then it is what the segment shown tells. */
 const td_catalog_cause *td_document_get_causes(TdDocument *self, uint32_t *n);
 
 /* td_document_is_reconstructed tells whether the recorder inferred an event instead of observing

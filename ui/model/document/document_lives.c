@@ -2,7 +2,7 @@
 #include "ui/model/document/document_lives.h"
 
 #include "ui/model/base/worker.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 
 /* A life may end after its pass: its thread still releases what the node had. */
 #define LIVES_END 256
@@ -77,11 +77,11 @@ made(GObject *source, GAsyncResult *result, gpointer data) {
 
 static void
 make(TdDocument *self, Cache *cache, const td_catalog_graph_task *facts) {
-  TdPart part = td_document_get_part(self);
+  TdSegment segment = td_document_get_segment(self);
   uint64_t begin = td_pass_lives_begin(td_document_get_catalog(self), facts->id);
   Job *job = g_new0(Job, 1);
-  *job = (Job){g_strdup(td_document_get_path(self)), facts->id, MAX(begin, part.first),
-               MIN(facts->end_seq + LIVES_END, part.end)};
+  *job = (Job){g_strdup(td_document_get_path(self)), facts->id, MAX(begin, segment.first),
+               MIN(facts->end_seq + LIVES_END, segment.end)};
   cache->made = facts->id;
   g_autoptr(GTask) task = g_task_new(self, NULL, made, NULL);
   g_task_set_task_data(task, job, job_free);

@@ -4,17 +4,17 @@
 #include "engine/profile/why/why.h"
 #include "ui/geometry/format.h"
 #include "ui/model/base/dotted.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/document/passes.h"
 
 #include <glib/gi18n.h>
 
 static char *
 refusal_text(TdDocument *self, uint64_t position, const char *why) {
-  TdPart part = td_document_part_at(self, position);
+  TdSegment segment = td_document_segment_at(self, position);
   return g_strdup_printf(
-      _("Part %u of %u of this tape cannot be shown: %s. The window shows another part."),
-      part.number, part.n, why);
+      _("Segment %u of %u of this tape cannot be shown: %s. The window shows another segment."),
+      segment.number, segment.n, why);
 }
 
 char *
@@ -25,7 +25,7 @@ td_document_dup_warning(TdDocument *self) {
   gboolean growing = td_document_is_growing(self);
   if (refusal && td_document_is_cut(self)) return refusal_text(self, refused, refusal);
   if (refusal)
-    return g_strdup_printf(_("The list of this tape's parts is damaged: %s. The window reads "
+    return g_strdup_printf(_("The list of this tape's segments is damaged: %s. The window reads "
                              "all of the tape instead."),
                            refusal);
   if (info->damage && !growing)
@@ -200,9 +200,9 @@ td_document_find_running(TdDocument *self) {
 
 /* Why a task was popped follows from what else was in the queue then. */
 static char *
-tell_of_earlier_part(TdDocument *self, uint64_t seq) {
+tell_of_earlier_segment(TdDocument *self, uint64_t seq) {
   g_autofree char *pop = describe_event(self, seq, td_why_describe);
-  return g_strdup_printf(_("%s. The part before this one shows why."), pop);
+  return g_strdup_printf(_("%s. The segment before this one shows why."), pop);
 }
 
 /* The playhead may be far beyond the pop by now, so the text begins with its event. */
@@ -212,7 +212,7 @@ td_document_dup_pop_text(TdDocument *self, uint64_t seq) {
   char *text = NULL;
   g_autofree char *number = td_format_count(seq);
   if (seq < td_replay_first(td_document_get_replay(self))) {
-    g_autofree char *earlier = tell_of_earlier_part(self, seq);
+    g_autofree char *earlier = tell_of_earlier_segment(self, seq);
     return g_strdup_printf(_("Event %s: %s"), number, earlier);
   }
   if (td_why_pop(td_document_get_replay(self), seq, &text, &error)) return take_error_text(&error);

@@ -11,7 +11,7 @@
 char *td_document_dup_warning(TdDocument *self);
 
 /* td_document_dup_calm_text says what a tape without problems tells: whether anybody looked for
- * NaN, and whether a part of the tape is missing. */
+ * NaN, and whether a segment of the tape is missing. */
 char *td_document_dup_calm_text(TdDocument *self);
 
 /* td_document_dup_node_name returns "MulBackward0 #6". td_document_dup_node_called returns what the

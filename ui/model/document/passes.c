@@ -108,7 +108,7 @@ time_of(td_replay *replay, uint64_t seq) {
   return td_replay_event(replay, seq, &event, NULL) == TD_OK ? event.event.time : 0;
 }
 
-/* Of a part, that is where it ends. */
+/* Of a segment, that is where it ends. */
 static double
 end_of_all(td_replay *replay) {
   uint64_t length = td_replay_end(replay);

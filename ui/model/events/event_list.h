@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Events as a GListModel: all of a document's part of the tape, or those that a filter chose. An
+ * Events as a GListModel: all of a document's segment of the tape, or those that a filter chose. An
  * item is made when a row asks for it, so a list of ten million events costs what is on the screen.
  * Main thread only. */
 #pragma once

@@ -4,14 +4,14 @@
 #include "engine/replay/catalog_collect.h"
 #include "ui/model/base/error.h"
 #include "ui/model/base/worker.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/facts/node_words.h"
 
 struct TdTapeSearch {
-  TdDocument *document; /* (owned) the part shown: its nodes are found there */
+  TdDocument *document; /* (owned) the segment shown: its nodes are found there */
   char *path, *typed;   /* (owned) */
   guint room;
-  uint32_t shown, n_parts, n_seen; /* `shown` from 0 */
+  uint32_t shown, n_segments, n_seen; /* `shown` from 0 */
   /* the worker's */
   td_tape *tape;      /* (owned) or NULL: not yet open */
   TdNodeWords *words; /* (owned) or NULL likewise */
@@ -19,7 +19,7 @@ struct TdTapeSearch {
   gboolean is_hopeless;
 };
 
-/* What a worker found in a part. */
+/* What a worker found in a segment. */
 typedef struct Found {
   GPtrArray *nodes; /* (owned) */
   uint64_t n;
@@ -42,13 +42,13 @@ found_free(gpointer data) {
 TdTapeSearch *
 td_tape_search_new(TdDocument *document, const char *typed, guint room) {
   TdTapeSearch *self = g_atomic_rc_box_new0(TdTapeSearch);
-  TdPart part = td_document_get_part(document);
+  TdSegment segment = td_document_get_segment(document);
   self->document = g_object_ref(document);
   self->path = g_strdup(td_document_get_path(document));
   self->typed = g_strdup(typed);
   self->room = room;
-  self->shown = part.number - 1;
-  self->n_parts = part.n;
+  self->shown = segment.number - 1;
+  self->n_segments = segment.n;
   self->n_seen = 1;
   return self;
 }
@@ -76,7 +76,7 @@ td_tape_search_unref(TdTapeSearch *self) {
 
 gboolean
 td_tape_search_is_over(TdTapeSearch *self) {
-  return self->n_seen == self->n_parts || self->is_hopeless;
+  return self->n_seen == self->n_segments || self->is_hopeless;
 }
 
 guint
@@ -84,11 +84,11 @@ td_tape_search_n_seen(TdTapeSearch *self) {
   return self->n_seen;
 }
 
-/* The parts around the one shown take turns: 1 after it, 1 before it, 2 after it. Where one side
+/* The segments around the one shown take turns: 1 after it, 1 before it, 2 after it. Where one side
  * has no more, the other goes on. */
 static uint32_t
-next_part(const TdTapeSearch *self) {
-  uint32_t before = self->shown, after = self->n_parts - 1 - self->shown;
+next_segment(const TdTapeSearch *self) {
+  uint32_t before = self->shown, after = self->n_segments - 1 - self->shown;
   uint32_t turn = self->n_seen - 1, least = MIN(before, after);
   if (turn < 2 * least) return turn % 2 ? self->shown - 1 - turn / 2 : self->shown + 1 + turn / 2;
   uint32_t further = turn - least + 1;
@@ -120,9 +120,9 @@ open_tape(TdTapeSearch *self, td_error *error) {
   return TRUE;
 }
 
-/* A node that lives for long is of the part that made it, or of the first one that has it. */
+/* A node that lives for long is of the segment that made it, or of the first one that has it. */
 static gboolean
-is_of_part(TdTapeSearch *self, const td_catalog_node *node, const td_segment *segment) {
+is_of_segment(TdTapeSearch *self, const td_catalog_node *node, const td_segment *segment) {
   if (td_catalog_has_node(td_document_get_catalog(self->document), node->id)) return FALSE;
   if (node->created_seq >= segment->end) return FALSE;
   return node->created_seq >= segment->first || segment->number == 0;
@@ -149,15 +149,15 @@ show_in_passes(const td_catalog *catalog, GPtrArray *nodes) {
 
 static void
 look_through(TdTapeSearch *self, const td_catalog *catalog, const td_segment *segment,
-             uint32_t part, Found *found) {
+             uint32_t number, Found *found) {
   for (uint32_t i = 0; i < catalog->n_nodes; i++) {
     const td_catalog_node *node = &catalog->node_rows[i];
-    if (!is_of_part(self, node, segment)) continue;
+    if (!is_of_segment(self, node, segment)) continue;
     if (!td_node_words_match(self->words, node, 0)) continue;
     if (found->n++ >= self->room) continue;
     TdFoundNode *one = g_new0(TdFoundNode, 1);
     *one = (TdFoundNode){.node = node->id,
-                         .part = part + 1,
+                         .segment = number + 1,
                          .position = MAX(node->created_seq, segment->first) + 1,
                          .text = td_node_words_describe(catalog, node, NULL)};
     g_ptr_array_add(found->nodes, one);
@@ -177,14 +177,14 @@ search_worker(GTask *task, gpointer source, gpointer data, GCancellable *cancell
   }
   Found *found = g_new0(Found, 1);
   found->nodes = g_ptr_array_new_with_free_func(found_node_free);
-  uint32_t part = next_part(self);
-  gboolean is_there = part < self->segments->len; /* nobody has put another tape there */
+  uint32_t number = next_segment(self);
+  gboolean is_there = number < self->segments->len; /* nobody has put another tape there */
   td_catalog *catalog = NULL;
   td_segment segment = {0};
-  if (is_there) segment = g_array_index(self->segments, td_segment, part);
+  if (is_there) segment = g_array_index(self->segments, td_segment, number);
   if (is_there && !self->is_hopeless &&
       td_catalog_collect(self->tape, &segment, &catalog, &error) == TD_OK)
-    look_through(self, catalog, &segment, part, found);
+    look_through(self, catalog, &segment, number, found);
   td_error_clear(&error);
   td_catalog_free(catalog);
   g_task_return_pointer(task, found, found_free);

@@ -14,8 +14,8 @@ typedef enum TdEdgeSide {
   TD_EDGES_OUT,
 } TdEdgeSide;
 
-/* td_edge_list_new keeps a reference to the document, and to no part of it. An item that the
- * document's present part does not have is a row without a name. */
+/* td_edge_list_new keeps a reference to the document, and to no segment of it. An item that the
+ * document's present segment does not have is a row without a name. */
 TdEdgeList *td_edge_list_new(TdDocument *document, uint32_t node, TdEdgeSide side);
 
 /* td_edge_list_dup_title tells where an edge ends at the node: "into input 2", "output 0". The

@@ -2,7 +2,7 @@
 #include "ui/model/facts/fact_list.h"
 
 #include "ui/geometry/format.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 
 #include <glib/gi18n.h>
 

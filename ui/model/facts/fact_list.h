@@ -10,7 +10,7 @@
 typedef struct TdFactList {
   GListStore *store;
   TdDocument *document;
-  const td_catalog *catalog, *whole; /* of the part, of the tape */
+  const td_catalog *catalog, *whole; /* of the segment, of the tape */
   const td_state *state;
   const char *section; /* of the rows that follow; translated, constant */
 } TdFactList;

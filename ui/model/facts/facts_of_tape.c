@@ -2,7 +2,7 @@
 #include "engine/profile/knowledge.h"
 #include "engine/profile/model/prediction.h"
 #include "ui/geometry/format.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/facts/fact_list.h"
 #include "ui/model/facts/facts.h"
 #include "ui/model/findings/problems.h"
@@ -73,13 +73,13 @@ add_graph(TdFactList *facts) {
 }
 
 static void
-add_part(TdFactList *facts) {
-  TdPart part = td_document_get_part(facts->document);
+add_segment(TdFactList *facts) {
+  TdSegment segment = td_document_get_segment(facts->document);
   if (!td_document_is_cut(facts->document)) return;
-  g_autofree char *first = td_format_count(part.first);
-  g_autofree char *last = td_format_count(part.end - 1);
+  g_autofree char *first = td_format_count(segment.first);
+  g_autofree char *last = td_format_count(segment.end - 1);
   facts->section = _("What is shown");
-  td_fact_list_add(facts, _("Part"), g_strdup_printf(_("%u of %u"), part.number, part.n));
+  td_fact_list_add(facts, _("Segment"), g_strdup_printf(_("%u of %u"), segment.number, segment.n));
   td_fact_list_add(facts, _("Events"), g_strdup_printf(_("%s to %s"), first, last));
   td_fact_list_add_count(facts, _("Backward passes"), facts->catalog->n_graph_tasks);
   add_graph(facts);
@@ -169,7 +169,7 @@ td_facts_of_tape(TdDocument *document) {
   TdFactList facts = td_fact_list_new(document);
   add_recording(&facts);
   add_contents(&facts);
-  add_part(&facts);
+  add_segment(&facts);
   add_settings(&facts);
   add_knowledge(&facts);
   add_processes(&facts);

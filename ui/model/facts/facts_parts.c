@@ -6,7 +6,7 @@
 
 #include "engine/profile/why/conflicts.h"
 #include "ui/geometry/format.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/findings/problems.h"
 
 #include <glib/gi18n.h>

@@ -5,7 +5,7 @@
 #include "ui/geometry/format.h"
 #include "ui/model/base/error.h"
 #include "ui/model/base/worker.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 
 #include <glib/gi18n.h>
 

@@ -4,7 +4,7 @@
 #include "engine/profile/why/cause_words.h"
 #include "engine/replay/steps.h"
 #include "ui/model/base/dotted.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 
 #include <glib/gi18n.h>
 
@@ -72,11 +72,12 @@ td_document_dup_problem_place(TdDocument *self, uint64_t seq) {
   td_any_event event;
   uint32_t step;
   GString *text = g_string_new(NULL);
-  TdPart part = td_document_part_at(self, seq + 1);
+  TdSegment segment = td_document_segment_at(self, seq + 1);
   if (td_tape_get(tape_of(self), seq, &event, NULL) == TD_OK) {
     if (find_step(self, seq, event.event.thread, &step))
       td_dotted_take(text, g_strdup_printf(_("step %u"), step));
-    if (part.n > 1) td_dotted_take(text, g_strdup_printf(_("part %u of %u"), part.number, part.n));
+    if (segment.n > 1)
+      td_dotted_take(text, g_strdup_printf(_("segment %u of %u"), segment.number, segment.n));
     td_dotted_take(text, words_of_cause(self, seq, &event));
   }
   return g_string_free(text, FALSE);

@@ -19,6 +19,6 @@ gboolean td_document_find_anomaly(TdDocument *self, uint32_t node, uint32_t nth,
 char *td_document_dup_cause(TdDocument *self, uint64_t seq);
 
 /* td_document_dup_problem_place says where that problem is, and what may have led to it. An
- * example: "step 3 · part 2 of 9 · Event 12 may have led to it: ...". It leaves away what nobody
+ * example: "step 3 · segment 2 of 9 · Event 12 may have led to it: ...". It leaves away what nobody
  * knows. */
 char *td_document_dup_problem_place(TdDocument *self, uint64_t seq);

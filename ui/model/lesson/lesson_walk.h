@@ -16,7 +16,7 @@ G_DECLARE_FINAL_TYPE(TdLessonWalk, td_lesson_walk, TD, LESSON_WALK, GObject)
  * where somebody left the lesson, unless that was its end (lesson_progress.h). If the
  * script is the learner's own, nobody checks what the texts say. NULL with an error if the tape
  * does not have what the lesson says. td_lesson_walk_new_quiz begins a quiz of up to n questions on
- * the part of the tape that is shown. */
+ * the segment of the tape that is shown. */
 TdLessonWalk *td_lesson_walk_new(TdPlayhead *playhead, td_lesson *lesson, gboolean is_own,
                                  GError **error);
 TdLessonWalk *td_lesson_walk_new_quiz(TdPlayhead *playhead, guint64 seed, guint n, GError **error);

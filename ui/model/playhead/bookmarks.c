@@ -206,7 +206,7 @@ td_bookmarks_get_playhead(TdBookmarks *self) {
   return self->playhead;
 }
 
-/* Parts of one tape are documents too. */
+/* Segments of one tape are documents too. */
 static void
 document_changed(TdBookmarks *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);

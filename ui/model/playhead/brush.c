@@ -48,7 +48,7 @@ td_brush_dup_text(TdBrush *self) {
   return g_strdup_printf(_("%s from %s on"), length, from);
 }
 
-/* Parts of one tape are documents too. */
+/* Segments of one tape are documents too. */
 static void
 document_changed(TdBrush *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);

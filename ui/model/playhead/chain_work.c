@@ -3,7 +3,7 @@
 
 #include "ui/model/base/error.h"
 #include "ui/model/base/worker.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 
 typedef struct Wish {
   char *path; /* (owned) */

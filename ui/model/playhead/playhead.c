@@ -3,7 +3,7 @@
 
 #include "engine/base/bisect.h"
 
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/document/passes.h"
 #include "ui/model/playhead/travel.h"
 
@@ -242,7 +242,7 @@ td_playhead_update_document(TdPlayhead *self, TdDocument *document) {
   if (at_end) td_playhead_select_current(self);
 }
 
-/* Whoever sees all of a part sees all of the next; any other span keeps its length. */
+/* Whoever sees all of a segment sees all of the next; any other span keeps its length. */
 static void
 keep_span(TdPlayhead *self, double from_ns, double to_ns, gboolean is_all) {
   if (is_all)
@@ -282,7 +282,7 @@ travel_failed(TdPlayhead *self, const char *why) {
   td_playhead_set_playing(self, FALSE);
   td_document_set_refusal(self->document, td_travel_get_refused(self->travel), why);
   notify(self, PROP_TRAVELLING);
-  td_playhead_say(self, _("That part of the tape cannot be shown"));
+  td_playhead_say(self, _("That segment of the tape cannot be shown"));
 }
 
 static void

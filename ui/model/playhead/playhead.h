@@ -4,9 +4,10 @@
  * and the visible span of time. Widgets hold the playhead, set it and listen to it; no widget knows
  * another. Moving the playhead moves the document's replay.
  *
- * A document may have one part of a long tape: Note [Parts] in ui/model/document/document.h. A
- * playhead that is sent to another part travels there in the background. Meanwhile position and
- * document stay. When it arrives, it has another document. Main thread only. */
+ * A document may have one segment of a long tape: Note [The shown segment] in
+ * ui/model/document/document.h. A playhead that is sent to another segment travels there in the
+ * background. Meanwhile position and document stay. When it arrives, it has another document. Main
+ * thread only. */
 #pragma once
 
 #include "ui/model/document/document.h"
@@ -34,17 +35,17 @@ TdDocument *td_playhead_get_document(TdPlayhead *self); /* NULL if none is open 
 gboolean td_playhead_is_at_end(TdPlayhead *self);
 
 /* td_playhead_set_position seeks; positions beyond the end are clamped. Costs a seek, under 2 ms,
- * or sets out to another part. */
+ * or sets out to another segment. */
 void td_playhead_set_position(TdPlayhead *self, uint64_t position);
 uint64_t td_playhead_get_position(TdPlayhead *self);
 
-/* td_playhead_is_travelling tells whether the playhead is under way to another part.
+/* td_playhead_is_travelling tells whether the playhead is under way to another segment.
  * td_playhead_get_target returns where it is sent; without travel, its position. */
 gboolean td_playhead_is_travelling(TdPlayhead *self);
 uint64_t td_playhead_get_target(TdPlayhead *self);
 
 /* td_playhead_travel_to_node goes to the next node that begins after the target (1) or before it
- * (-1), in whatever part. Only for a tape that is cut. */
+ * (-1), in whatever segment. Only for a tape that is cut. */
 void td_playhead_travel_to_node(TdPlayhead *self, int direction);
 
 /* td_playhead_select_current selects the node of the event at the position, if the selection
@@ -54,7 +55,8 @@ void td_playhead_select_current(TdPlayhead *self);
 /* td_playhead_select_reached selects the node of the event at the target, once it is reached. */
 void td_playhead_select_reached(TdPlayhead *self);
 
-/* td_playhead_show_node goes to a position of any part, and selects a node once it is reached. */
+/* td_playhead_show_node goes to a position of any segment, and selects a node once it is reached.
+ */
 void td_playhead_show_node(TdPlayhead *self, uint64_t position, uint32_t node);
 
 /* td_playhead_step_event moves by one event; direction is 1 or -1. */
@@ -92,7 +94,7 @@ void td_playhead_set_speed(TdPlayhead *self, guint speed);
 guint td_playhead_get_speed(TdPlayhead *self);
 void td_playhead_set_follow(TdPlayhead *self, gboolean follow);
 
-/* td_playhead_set_span sets which nanoseconds the timeline shows, kept inside the part and not
+/* td_playhead_set_span sets which nanoseconds the timeline shows, kept inside the segment and not
  * narrower than 100 ns. */
 void td_playhead_set_span(TdPlayhead *self, double from_ns, double to_ns);
 void td_playhead_get_span(TdPlayhead *self, double *from_ns, double *to_ns);

@@ -2,7 +2,7 @@
 #include "ui/model/playhead/playhead_steps.h"
 #include "engine/base/bisect.h"
 
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/document/document_texts.h"
 #include "ui/model/document/passes.h"
 #include "ui/model/findings/problems.h"
@@ -29,12 +29,12 @@ find_from(TdPlayhead *self, int direction, td_event_predicate matches, uint64_t 
   return td_replay_find(replay, from, direction > 0, matches, NULL, seq, NULL) == TD_OK;
 }
 
-/* Does the tape go on beyond the part that is shown? */
+/* Does the tape go on beyond the segment that is shown? */
 static gboolean
 goes_on(TdPlayhead *self, int direction) {
   TdDocument *document = td_playhead_get_document(self);
-  TdPart part = td_document_get_part(document);
-  return direction > 0 ? part.end < td_document_get_length(document) : part.first > 0;
+  TdSegment segment = td_document_get_segment(document);
+  return direction > 0 ? segment.end < td_document_get_length(document) : segment.first > 0;
 }
 
 void
@@ -80,7 +80,7 @@ td_playhead_go_to_node(TdPlayhead *self, td_event_kind edge) {
   if (!pass || td_replay_find(td_document_get_replay(document), pass->begin_seq, true, is_edge,
                               &wanted, &seq, NULL) != TD_OK) {
     td_playhead_say(self, td_document_is_cut(document)
-                              ? _("This part of the tape does not have that event")
+                              ? _("This segment of the tape does not have that event")
                               : _("The pass shown does not have that event"));
     return;
   }

@@ -14,7 +14,7 @@ void td_playhead_to_end(TdPlayhead *self);
 void td_playhead_step_node(TdPlayhead *self, int direction);
 
 /* td_playhead_go_to_node goes to where the selected node begins or ends (node_begin, node_end) in
- * the pass that is shown. If this part of the tape has no such event, it says so. */
+ * the pass that is shown. If this segment of the tape has no such event, it says so. */
 void td_playhead_go_to_node(TdPlayhead *self, td_event_kind edge);
 
 /* td_playhead_step_graph_task goes to the next or previous backward pass of the process shown. */

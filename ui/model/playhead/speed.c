@@ -3,7 +3,7 @@
 
 #include "ui/draw/timeline_picture.h"
 #include "ui/geometry/format.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 
 #include <glib/gi18n.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/playhead/travel.h"
 
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 
 struct _TdTravel {
   GObject parent_instance;
   TdDocument *from; /* (owned), NULL: no goal */
   TdGoal goal;
   GCancellable *loading; /* (owned): of the worker, also if it works in vain. NULL: none works */
-  TdPart loaded;         /* that it loads */
+  TdSegment loaded;      /* that it loads */
   uint64_t refused;      /* the position that could not be shown */
 };
 
@@ -65,7 +65,7 @@ fail(TdTravel *self, TdDocument *document, const char *why) {
   g_signal_emit(self, signals[SIGNAL_FAILED], 0, why);
 }
 
-/* The goal may have moved inside the part that was loaded. */
+/* The goal may have moved inside the segment that was loaded. */
 static td_status
 move_to_goal(TdTravel *self, TdDocument *document, td_error *error) {
   td_replay *replay = td_document_get_replay(document);
@@ -104,20 +104,20 @@ loaded(GObject *source, GAsyncResult *result, gpointer data) {
 
 static void
 set_out(TdTravel *self) {
-  g_autoptr(TdDocument) document = td_document_new_part(self->from, self->goal.position);
+  g_autoptr(TdDocument) document = td_document_new_segment(self->from, self->goal.position);
   Search *search = g_new0(Search, 1);
   self->loading = g_cancellable_new();
-  self->loaded = td_document_part_at(self->from, self->goal.position);
+  self->loaded = td_document_segment_at(self->from, self->goal.position);
   *search = (Search){self->goal, g_object_ref(self->loading)};
   td_document_set_start(document, find_goal, search);
   g_object_set_data_full(G_OBJECT(document), "td-search", search, search_free);
   td_document_load_async(document, self->loading, loaded, g_object_ref(self));
 }
 
-/* A worker that loads the right part goes on: whoever shows it can move in it. */
+/* A worker that loads the right segment goes on: whoever shows it can move in it. */
 static gboolean
 is_on_the_way(TdTravel *self, TdDocument *from, TdGoal goal) {
-  TdPart wanted = td_document_part_at(from, goal.position);
+  TdSegment wanted = td_document_segment_at(from, goal.position);
   return self->from && !goal.node_step && !self->goal.node_step &&
          !g_cancellable_is_cancelled(self->loading) && wanted.number == self->loaded.number;
 }

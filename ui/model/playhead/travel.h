@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The way to another part of a tape: a worker loads a document of it, while the part that is shown
- * stays. One worker at a time; whoever changes the goal meanwhile gets only the last goal. Main
- * thread.
+ * The way to another segment of a tape: a worker loads a document of it, while the segment that is
+ * shown stays. One worker at a time; whoever changes the goal meanwhile gets only the last goal.
+ * Main thread.
  *
  * Signals: "arrived" with the TdDocument, which stands at the goal; "failed" with a message. */
 #pragma once

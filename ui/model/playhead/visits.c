@@ -85,7 +85,7 @@ moved(TdVisits *self) {
   self->rest = g_timeout_add(REST_MS, rest_cb, self);
 }
 
-/* Parts of one tape are documents too. */
+/* Segments of one tape are documents too. */
 static void
 document_changed(TdVisits *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);

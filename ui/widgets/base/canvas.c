@@ -50,7 +50,7 @@ take_colour(GtkStyleContext *context, const char *name, td_colour *colour) {
     *colour = (td_colour){rgba.red, rgba.green, rgba.blue, rgba.alpha};
 }
 
-/* The document comes before its scene: meanwhile the picture of another part stays. */
+/* The document comes before its scene: meanwhile the picture of another segment stays. */
 static gboolean
 waits_for_scene(TdCanvas *self) {
   TdDocument *document = td_canvas_get_document(self);

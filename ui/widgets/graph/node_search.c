@@ -3,7 +3,7 @@
 
 #include "ui/geometry/format.h"
 #include "ui/model/base/dotted.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/events/node_query.h"
 #include "ui/model/events/tape_search.h"
 #include "ui/widgets/base/focus.h"
@@ -18,14 +18,14 @@ struct _TdNodeSearch {
   GtkLabel *summary;
   GtkListBox *results;
   TdPlayhead *playhead;  /* (owned) */
-  TdTapeSearch *others;  /* (owned) the search of other parts, or NULL */
+  TdTapeSearch *others;  /* (owned) the search of other segments, or NULL */
   GCancellable *stopped; /* (owned) that search, or NULL */
   uint64_t n_here, n_elsewhere;
 };
 
 G_DEFINE_FINAL_TYPE(TdNodeSearch, td_node_search, GTK_TYPE_POPOVER)
 
-/* `position` is where a node of another part is to be seen, or 0. */
+/* `position` is where a node of another segment is to be seen, or 0. */
 static void
 add_result(TdNodeSearch *self, uint32_t node, uint64_t position, const char *text) {
   GtkWidget *row = gtk_list_box_row_new();
@@ -61,7 +61,7 @@ describe_count(uint64_t found) {
                              : g_strdup_printf(ngettext("%s node", "%s nodes", found), count);
 }
 
-/* ---- other parts of a long tape ---- */
+/* ---- other segments of a long tape ---- */
 
 static guint
 n_rows(TdNodeSearch *self) {
@@ -71,21 +71,23 @@ n_rows(TdNodeSearch *self) {
   return n;
 }
 
-/* An example: "2 nodes in part 3 of 9 · 12 in other parts · searching, 4 of 9". */
+/* An example: "2 nodes in segment 3 of 9 · 12 in other segments · searching, 4 of 9". */
 static char *
-dup_summary_of_parts(TdNodeSearch *self, TdDocument *document) {
-  TdPart part = td_document_get_part(document);
+dup_summary_of_segments(TdNodeSearch *self, TdDocument *document) {
+  TdSegment segment = td_document_get_segment(document);
   g_autofree char *here = td_format_many(self->n_here, "node", "nodes");
   g_autofree char *elsewhere = td_format_count(self->n_elsewhere);
   guint n_seen = self->others ? td_tape_search_n_seen(self->others) : 0;
   GString *text = g_string_new(NULL);
-  g_string_append_printf(text, _("%s in part %u of %u"), here, part.number, part.n);
-  if (self->n_elsewhere) td_dotted_take(text, g_strdup_printf(_("%s in other parts"), elsewhere));
+  g_string_append_printf(text, _("%s in segment %u of %u"), here, segment.number, segment.n);
+  if (self->n_elsewhere)
+    td_dotted_take(text, g_strdup_printf(_("%s in other segments"), elsewhere));
   if (self->stopped)
-    td_dotted_take(text, g_strdup_printf(_("searching, %u of %u"), n_seen, part.n));
+    td_dotted_take(text, g_strdup_printf(_("searching, %u of %u"), n_seen, segment.n));
   else if (self->others && !td_tape_search_is_over(self->others))
     td_dotted_take(
-        text, g_strdup_printf(ngettext("%u part searched", "%u parts searched", n_seen), n_seen));
+        text,
+        g_strdup_printf(ngettext("%u segment searched", "%u segments searched", n_seen), n_seen));
   return g_string_free(text, FALSE);
 }
 
@@ -93,7 +95,7 @@ static void
 show_summary(TdNodeSearch *self, TdDocument *document) {
   g_autofree char *text = NULL;
   if (document && td_document_is_cut(document))
-    text = dup_summary_of_parts(self, document);
+    text = dup_summary_of_segments(self, document);
   else
     text = self->n_here ? describe_count(self->n_here) : g_strdup(_("No node matches"));
   gtk_label_set_text(self->summary, text);
@@ -112,7 +114,7 @@ list_found(TdNodeSearch *self, const GPtrArray *nodes) {
   guint room = MAX_RESULTS - MIN(n_rows(self), MAX_RESULTS);
   for (guint i = 0; i < MIN(nodes->len, room); i++) {
     const TdFoundNode *found = nodes->pdata[i];
-    g_autofree char *text = g_strdup_printf(_("part %u · %s"), found->part, found->text);
+    g_autofree char *text = g_strdup_printf(_("segment %u · %s"), found->segment, found->text);
     add_result(self, found->node, found->position, text);
   }
   select_first(self);
@@ -150,7 +152,7 @@ search_others(TdNodeSearch *self, TdDocument *document, const char *typed) {
   if (n_rows(self) < MAX_RESULTS) search_next(self);
 }
 
-/* ---- the part shown ---- */
+/* ---- the segment shown ---- */
 
 static uint32_t
 list_results(TdNodeSearch *self, TdDocument *document, const char *typed) {

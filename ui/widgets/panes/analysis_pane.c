@@ -5,7 +5,7 @@
 #include "ui/model/analysis/analysis.h"
 #include "ui/model/analysis/waiting.h"
 #include "ui/model/base/delay.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/document/passes.h"
 #include "ui/widgets/panes/table_view.h"
 #include "ui/widgets/timeline/memory_plot.h"

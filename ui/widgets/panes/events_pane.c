@@ -2,7 +2,7 @@
 #include "ui/widgets/panes/events_pane.h"
 
 #include "ui/geometry/format.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/widgets/base/list_bin.h"
 #include "ui/widgets/base/list_copy.h"
 #include "ui/widgets/panes/event_rows.h"
@@ -19,7 +19,7 @@ struct _TdEventsPane {
   GtkListView *list;
   GtkEditable *words;
   GtkWidget *before, *after, *all_times;
-  GtkLabel *found, *part;
+  GtkLabel *found, *segment;
   TdPlayhead *playhead;      /* (owned) */
   TdBrush *brush;            /* (owned) */
   GCancellable *cancellable; /* (owned): of the filter that runs */
@@ -88,11 +88,11 @@ static void
 document_changed(TdEventsPane *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
   gboolean cut = document && td_document_is_cut(document);
-  g_autofree char *part = cut ? td_document_dup_part_text(document) : NULL;
-  g_autofree char *events = cut ? td_document_dup_part_events(document) : NULL;
-  g_autofree char *text = cut ? g_strdup_printf("%s: %s", part, events) : NULL;
-  gtk_label_set_text(self->part, text ? text : "");
-  gtk_widget_set_visible(GTK_WIDGET(self->part), cut);
+  g_autofree char *segment = cut ? td_document_dup_segment_text(document) : NULL;
+  g_autofree char *events = cut ? td_document_dup_segment_events(document) : NULL;
+  g_autofree char *text = cut ? g_strdup_printf("%s: %s", segment, events) : NULL;
+  gtk_label_set_text(self->segment, text ? text : "");
+  gtk_widget_set_visible(GTK_WIDGET(self->segment), cut);
   filter(self);
 }
 
@@ -237,7 +237,7 @@ td_events_pane_class_init(TdEventsPaneClass *klass) {
   gtk_widget_class_bind_template_child(widget_class, TdEventsPane, after);
   gtk_widget_class_bind_template_child(widget_class, TdEventsPane, found);
   gtk_widget_class_bind_template_child(widget_class, TdEventsPane, all_times);
-  gtk_widget_class_bind_template_child(widget_class, TdEventsPane, part);
+  gtk_widget_class_bind_template_child(widget_class, TdEventsPane, segment);
 }
 
 static void

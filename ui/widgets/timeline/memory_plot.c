@@ -2,7 +2,7 @@
 #include "ui/widgets/timeline/memory_plot.h"
 
 #include "ui/geometry/format.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/document/passes.h"
 
 #include <glib/gi18n.h>

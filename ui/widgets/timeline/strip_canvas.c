@@ -3,7 +3,7 @@
 
 #include "ui/draw/strip_picture.h"
 #include "ui/geometry/format.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/document/document_texts.h"
 #include "ui/model/findings/problems.h"
 #include "ui/model/playhead/playhead_steps.h"
@@ -24,10 +24,10 @@ G_DEFINE_FINAL_TYPE(TdStripCanvas, td_strip_canvas, TD_TYPE_CANVAS)
 static td_strip_view
 make_view(TdCanvas *canvas) {
   TdDocument *document = td_canvas_get_document(canvas);
-  TdPart part = td_document_get_part(document);
+  TdSegment segment = td_document_get_segment(document);
   td_strip_view view = {.n_events = td_document_get_length(document),
-                        .part_first = part.first,
-                        .part_end = part.end,
+                        .segment_first = segment.first,
+                        .segment_end = segment.end,
                         .position = td_playhead_get_target(td_canvas_get_playhead(canvas)),
                         .focused = gtk_widget_has_visible_focus(GTK_WIDGET(canvas))};
   td_canvas_get_size(canvas, &view.width, &view.height);
@@ -147,16 +147,16 @@ drag_update(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
 static uint64_t
 place_of_key(TdDocument *document, uint64_t position, guint key) {
   uint64_t length = td_document_get_length(document), step = MAX(length / KEY_STEPS, 1);
-  TdPart part = td_document_part_at(document, position);
+  TdSegment segment = td_document_segment_at(document, position);
   switch (key) {
   case GDK_KEY_Down:
     return position > step ? position - step : 0;
   case GDK_KEY_Up:
     return MIN(position + step, length);
   case GDK_KEY_Page_Up:
-    return td_document_part_at(document, part.first).first + 1;
+    return td_document_segment_at(document, segment.first).first + 1;
   case GDK_KEY_Page_Down:
-    return MIN(part.end + 1, length);
+    return MIN(segment.end + 1, length);
   default:
     return position;
   }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The whole of a long tape as a slim strip. Click or drag to go anywhere, also into another part; a
- * click on a mark shows that problem. With the focus, arrow keys go a hundredth of the tape, Page
- * Up and Page Down a part. Main thread. */
+ * The whole of a long tape as a slim strip. Click or drag to go anywhere, also into another
+ * segment; a click on a mark shows that problem. With the focus, arrow keys go a hundredth of the
+ * tape, Page Up and Page Down a segment. Main thread. */
 #pragma once
 
 #include "ui/widgets/base/canvas.h"

@@ -5,7 +5,7 @@
 #include "ui/draw/timeline_picture.h"
 #include "ui/draw/timeline_words.h"
 #include "ui/geometry/format.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/facts/accessible_text.h"
 
 #include <glib/gi18n.h>
@@ -130,9 +130,9 @@ describe(TdCanvas *canvas, const char *text) {
     td_canvas_describe(canvas, text);
     return;
   }
-  g_autofree char *part = td_document_dup_part_text(document);
-  g_autofree char *events = td_document_dup_part_events(document);
-  g_autofree char *all = g_strdup_printf("%s %s: %s.", text, part, events);
+  g_autofree char *segment = td_document_dup_segment_text(document);
+  g_autofree char *events = td_document_dup_segment_events(document);
+  g_autofree char *all = g_strdup_printf("%s %s: %s.", text, segment, events);
   td_canvas_describe(canvas, all);
 }
 
@@ -145,7 +145,7 @@ scroll_lanes(TdTimelineCanvas *self, double dy) {
   td_canvas_repaint(TD_CANVAS(self));
 }
 
-/* Each part of a tape, and each stop of a live program, brings a timeline of its own. */
+/* Each segment of a tape, and each stop of a live program, brings a timeline of its own. */
 static void
 collapse_lanes(TdTimelineCanvas *self) {
   td_timeline *timeline = timeline_of(TD_CANVAS(self));

@@ -3,7 +3,7 @@
 
 #include "ui/draw/graph_scene.h"
 #include "ui/geometry/format.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/document/document_texts.h"
 #include "ui/model/document/passes.h"
 #include "ui/widgets/graph/minimap.h"

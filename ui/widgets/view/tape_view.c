@@ -3,7 +3,7 @@
 
 #include "ui/draw/queues_picture.h"
 #include "ui/draw/timeline_picture.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/document/document_texts.h"
 #include "ui/model/document/passes.h"
 #include "ui/widgets/base/wrapped.h"
@@ -16,8 +16,8 @@
 #include "ui/widgets/panes/findings_pane.h"
 #include "ui/widgets/panes/inspector.h"
 #include "ui/widgets/panes/overlay_list.h"
-#include "ui/widgets/timeline/part_bar.h"
 #include "ui/widgets/timeline/queues_canvas.h"
+#include "ui/widgets/timeline/segment_bar.h"
 #include "ui/widgets/timeline/timeline_canvas.h"
 #include "ui/widgets/view/chain_bar.h"
 #include "ui/widgets/view/live_bar.h"
@@ -49,7 +49,7 @@ struct _TdTapeView {
   TdEventsPane *events;
   TdFindingsPane *findings;
   TdAnalysisPane *analysis;
-  TdPartBar *part_bar;
+  TdSegmentBar *segment_bar;
   TdChainBar *chain_bar;
   TdTransport *transport;
   GMenuModel *node_menu;
@@ -103,7 +103,7 @@ show_why(TdTapeView *self, TdDocument *document) {
   gtk_widget_set_tooltip_text(GTK_WIDGET(self->why), text);
 }
 
-/* A part without passes follows a pass of another part. */
+/* A segment without passes follows a pass of another segment. */
 static uint32_t
 pass_to_name(TdTapeView *self, TdDocument *document) {
   uint64_t position = td_playhead_get_position(self->playhead);
@@ -163,7 +163,7 @@ position_changed(TdTapeView *self) {
   show_pass(self, document);
 }
 
-/* What somebody has read and closed does not come back with the next part of the tape. */
+/* What somebody has read and closed does not come back with the next segment of the tape. */
 static void
 warn(TdTapeView *self, const char *warning) {
   if (strcmp(gtk_label_get_text(self->warning), warning) == 0) return;
@@ -199,7 +199,7 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   td_events_pane_set_playhead(self->events, playhead);
   td_findings_pane_set_playhead(self->findings, playhead);
   td_analysis_pane_set_playhead(self->analysis, playhead);
-  td_part_bar_set_playhead(self->part_bar, playhead);
+  td_segment_bar_set_playhead(self->segment_bar, playhead);
   td_transport_set_playhead(self->transport, playhead);
   td_live_bar_set_playhead(self->live, playhead);
   td_lesson_pane_set_playhead(self->lesson, playhead);
@@ -526,7 +526,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   g_type_ensure(TD_TYPE_EVENTS_PANE);
   g_type_ensure(TD_TYPE_FINDINGS_PANE);
   g_type_ensure(TD_TYPE_ANALYSIS_PANE);
-  g_type_ensure(TD_TYPE_PART_BAR);
+  g_type_ensure(TD_TYPE_SEGMENT_BAR);
   g_type_ensure(TD_TYPE_TRANSPORT);
   g_type_ensure(TD_TYPE_CHAIN_BAR);
   gtk_widget_class_set_template_from_resource(widget_class,
@@ -562,7 +562,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(events);
   BIND(findings);
   BIND(analysis);
-  BIND(part_bar);
+  BIND(segment_bar);
   BIND(transport);
   BIND(chain_bar);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * A tape that is cut, beside the same tape in one piece: the playhead walks over it as if it were
- * one, part by part. */
+ * one, segment by segment. */
 #include "engine/replay/segments.h"
 #include "tests/fixtures/tape_maker.h"
 #include "tests/ui/model_fixture.h"
 #include "tests/ui/run_tests.h"
 #include "ui/model/base/error.h"
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 #include "ui/model/document/document_texts.h"
 #include "ui/model/document/passes.h"
 #include "ui/model/events/event_list.h"
@@ -73,7 +73,7 @@ set_up(Fixture *fixture, gconstpointer data) {
                        .seed = 7,
                        .n_anomalies = 3,
                        .overflows = true};
-  fixture->folder = g_dir_make_tmp("test_parts_XXXXXX", NULL);
+  fixture->folder = g_dir_make_tmp("test_segments_XXXXXX", NULL);
   fixture->whole.path = g_build_filename(fixture->folder, "whole.tape", NULL);
   fixture->cut.path = g_build_filename(fixture->folder, "cut.tape", NULL);
   g_assert_cmpint(td_tape_make(&plan, fixture->whole.path, NULL), ==, TD_OK);
@@ -110,9 +110,9 @@ go(TdPlayhead *playhead, uint64_t position) {
   g_assert_cmpuint(td_playhead_get_position(playhead), ==, position);
 }
 
-static TdPart
-part_of(TdPlayhead *playhead) {
-  return td_document_get_part(td_playhead_get_document(playhead));
+static TdSegment
+segment_of(TdPlayhead *playhead) {
+  return td_document_get_segment(td_playhead_get_document(playhead));
 }
 
 static uint64_t
@@ -163,22 +163,23 @@ assert_warns(TdPlayhead *playhead, const char *words) {
 }
 
 static void
-assert_warns_of(TdPlayhead *playhead, uint32_t part) {
-  uint32_t n = td_document_get_part(td_playhead_get_document(playhead)).n;
-  g_autofree char *words = g_strdup_printf("Part %u of %u of this tape cannot be shown: ", part, n);
+assert_warns_of(TdPlayhead *playhead, uint32_t segment) {
+  uint32_t n = td_document_get_segment(td_playhead_get_document(playhead)).n;
+  g_autofree char *words =
+      g_strdup_printf("Segment %u of %u of this tape cannot be shown: ", segment, n);
   assert_warns(playhead, words);
 }
 
 /* ---- one tape ---- */
 
 static void
-test_opens_one_part(Fixture *fixture, gconstpointer data) {
-  TdPart part = part_of(fixture->cut.playhead);
+test_opens_one_segment(Fixture *fixture, gconstpointer data) {
+  TdSegment segment = segment_of(fixture->cut.playhead);
   assert_same_place(fixture->whole.playhead, fixture->cut.playhead);
-  g_assert_cmpuint(part.n, >=, 4);
-  g_assert_cmpuint(part.number, ==, 1);
-  g_assert_cmpuint(part.first, ==, 0);
-  g_assert_cmpuint(part.end, <, length_of(fixture->cut.playhead));
+  g_assert_cmpuint(segment.n, >=, 4);
+  g_assert_cmpuint(segment.number, ==, 1);
+  g_assert_cmpuint(segment.first, ==, 0);
+  g_assert_cmpuint(segment.end, <, length_of(fixture->cut.playhead));
   g_assert_cmpuint(length_of(fixture->cut.playhead), ==, length_of(fixture->whole.playhead));
   g_assert_cmpuint(td_document_get_catalog(fixture->cut.document)->n_nodes, <,
                    td_document_get_catalog(fixture->whole.document)->n_nodes);
@@ -188,18 +189,18 @@ test_opens_one_part(Fixture *fixture, gconstpointer data) {
   g_assert_false(td_document_is_cut(fixture->whole.document));
 }
 
-/* Every part covers the positions after its events; together they cover the tape. */
+/* Every segment covers the positions after its events; together they cover the tape. */
 static void
-test_parts_cover(Fixture *fixture, gconstpointer data) {
+test_segments_cover(Fixture *fixture, gconstpointer data) {
   uint64_t end = 0, length = length_of(fixture->cut.playhead);
   for (uint32_t number = 1; end < length; number++) {
-    TdPart part = td_document_part_at(fixture->cut.document, end + 1);
-    g_assert_cmpuint(part.number, ==, number);
-    g_assert_cmpuint(part.first, ==, end);
-    end = part.end;
-    g_assert_cmpuint(td_document_part_at(fixture->cut.document, end).number, ==, number);
+    TdSegment segment = td_document_segment_at(fixture->cut.document, end + 1);
+    g_assert_cmpuint(segment.number, ==, number);
+    g_assert_cmpuint(segment.first, ==, end);
+    end = segment.end;
+    g_assert_cmpuint(td_document_segment_at(fixture->cut.document, end).number, ==, number);
     go(fixture->cut.playhead, end);
-    g_assert_cmpuint(part_of(fixture->cut.playhead).number, ==, number);
+    g_assert_cmpuint(segment_of(fixture->cut.playhead).number, ==, number);
   }
   g_assert_true(td_playhead_is_at_end(fixture->cut.playhead));
 }
@@ -261,7 +262,7 @@ assert_same_text(Fixture *fixture, uint64_t seq) {
   g_assert_cmpstr(left, ==, right);
 }
 
-/* From the first part all problems can be told with the names of their nodes, though its catalog
+/* From the first segment all problems can be told with the names of their nodes, though its catalog
  * lacks nodes of the others. */
 static void
 test_tells_problems_elsewhere(Fixture *fixture, gconstpointer data) {
@@ -286,21 +287,21 @@ test_tells_causes_elsewhere(Fixture *fixture, gconstpointer data) {
   const td_catalog_mention *problems = td_document_get_problems(fixture->cut.document, &n);
   guint n_told = 0;
   for (size_t i = 0; i < n; i++) {
-    TdPart part = td_document_part_at(fixture->cut.document, problems[i].seq + 1);
+    TdSegment segment = td_document_segment_at(fixture->cut.document, problems[i].seq + 1);
     g_autofree char *cause = td_document_dup_cause(fixture->cut.document, problems[i].seq);
     g_autofree char *same = td_document_dup_cause(fixture->whole.document, problems[i].seq);
     g_autofree char *place = td_document_dup_problem_place(fixture->cut.document, problems[i].seq);
-    g_autofree char *where = g_strdup_printf("part %u of %u", part.number, part.n);
+    g_autofree char *where = g_strdup_printf("segment %u of %u", segment.number, segment.n);
     g_assert_cmpstr(cause, ==, same);
     g_assert_nonnull(strstr(place, where));
     g_assert_true(g_str_has_suffix(place, cause));
-    n_told += strstr(cause, " may have led to it: Inf was born in ") != NULL && part.number > 1;
+    n_told += strstr(cause, " may have led to it: Inf was born in ") != NULL && segment.number > 1;
   }
   g_assert_cmpuint(n_told, >, 3);
 }
 
 static void
-test_problems_of_all_parts(Fixture *fixture, gconstpointer data) {
+test_problems_of_all_segments(Fixture *fixture, gconstpointer data) {
   size_t n_whole, n_cut;
   const td_catalog_mention *whole = td_document_get_problems(fixture->whole.document, &n_whole);
   const td_catalog_mention *cut = td_document_get_problems(fixture->cut.document, &n_cut);
@@ -319,19 +320,19 @@ test_problems_of_all_parts(Fixture *fixture, gconstpointer data) {
   g_assert_cmpuint(walk_together(fixture, run_to_problem, 1), >=, 10);
 }
 
-/* What the strip says of a place of any part is what is there. */
+/* What the strip says of a place of any segment is what is there. */
 static void
 test_says_places(Fixture *fixture, gconstpointer data) {
   uint64_t length = length_of(fixture->whole.playhead);
   for (uint64_t position = 40; position < length; position += length / 50) {
     g_autofree char *text = td_document_dup_place_text(fixture->cut.document, position);
     go(fixture->whole.playhead, position);
-    TdPart part = td_document_part_at(fixture->cut.document, position);
+    TdSegment segment = td_document_segment_at(fixture->cut.document, position);
     uint32_t n, task = td_document_graph_task_at(fixture->whole.document, position);
     uint32_t pass = td_pass_number(td_document_get_catalog(fixture->whole.document), 0, task, &n);
     g_autofree char *step = td_document_dup_step_text(fixture->whole.document, task);
-    g_autofree char *words = g_strdup_printf(" · %s · pass %u of %u · part %u of %u", step, pass, n,
-                                             part.number, part.n);
+    g_autofree char *words = g_strdup_printf(" · %s · pass %u of %u · segment %u of %u", step, pass,
+                                             n, segment.number, segment.n);
     g_assert_cmpstr(step, !=, "");
     g_assert_true(g_str_has_suffix(text, words));
     g_assert_nonnull(strstr(text, " · about "));
@@ -341,40 +342,41 @@ test_says_places(Fixture *fixture, gconstpointer data) {
 static void
 test_plays_over_borders(Fixture *fixture, gconstpointer data) {
   TdPlayhead *playhead = fixture->cut.playhead;
-  uint32_t n_parts = part_of(playhead).n, seen = 1, last = 1;
+  uint32_t n_segments = segment_of(playhead).n, seen = 1, last = 1;
   td_playhead_set_speed(playhead, td_speed_find(TD_SPEED_EVENTS, 1000));
   td_playhead_set_playing(playhead, TRUE);
   for (int64_t us = 1; td_playhead_get_playing(playhead); us += 500000) {
     td_playhead_tick(playhead, us);
     while (g_main_context_iteration(NULL, FALSE)) {
     }
-    if (part_of(playhead).number == last) continue;
-    g_assert_cmpuint(part_of(playhead).number, ==, last + 1);
+    if (segment_of(playhead).number == last) continue;
+    g_assert_cmpuint(segment_of(playhead).number, ==, last + 1);
     last++;
     seen++;
   }
-  g_assert_cmpuint(seen, ==, n_parts);
+  g_assert_cmpuint(seen, ==, n_segments);
   g_assert_true(td_playhead_is_at_end(playhead));
 }
 
 static void
-test_list_has_the_part(Fixture *fixture, gconstpointer data) {
+test_list_has_the_segment(Fixture *fixture, gconstpointer data) {
   go(fixture->cut.playhead, length_of(fixture->cut.playhead) / 2);
   TdDocument *document = td_playhead_get_document(fixture->cut.playhead);
-  TdPart part = td_document_get_part(document);
+  TdSegment segment = td_document_get_segment(document);
   g_autoptr(TdEventList) list = td_event_list_new(document);
-  g_assert_cmpuint(g_list_model_get_n_items(G_LIST_MODEL(list)), ==, part.end - part.first);
-  for (uint64_t row = 0; row < part.end - part.first; row += 97) {
+  g_assert_cmpuint(g_list_model_get_n_items(G_LIST_MODEL(list)), ==, segment.end - segment.first);
+  for (uint64_t row = 0; row < segment.end - segment.first; row += 97) {
     g_autoptr(TdEventItem) item = g_list_model_get_item(G_LIST_MODEL(list), (guint)row);
     g_autofree char *text = td_event_item_dup_text(item);
-    g_autofree char *same = td_document_dup_event_text(fixture->whole.document, part.first + row);
-    g_assert_cmpuint(td_event_item_get_seq(item), ==, part.first + row);
+    g_autofree char *same =
+        td_document_dup_event_text(fixture->whole.document, segment.first + row);
+    g_assert_cmpuint(td_event_item_get_seq(item), ==, segment.first + row);
     g_assert_cmpstr(text, ==, same);
   }
 }
 
 static void
-test_span_is_of_the_part(Fixture *fixture, gconstpointer data) {
+test_span_is_of_the_segment(Fixture *fixture, gconstpointer data) {
   double first, last, from, to;
   TdPlayhead *playhead = fixture->cut.playhead;
   for (int i = 1; i <= 4; i++) {
@@ -384,13 +386,13 @@ test_span_is_of_the_part(Fixture *fixture, gconstpointer data) {
     g_assert_cmpfloat(first, <=, from);
     g_assert_cmpfloat(to, <=, MAX(last, first + 100));
     td_playhead_seek_time(playhead, 0);
-    g_assert_cmpuint(part_of(playhead).first + 1, ==, td_playhead_get_position(playhead));
+    g_assert_cmpuint(segment_of(playhead).first + 1, ==, td_playhead_get_position(playhead));
   }
 }
 
 /* ---- on the way ---- */
 
-/* The part before lets its memory go first; its picture stays meanwhile. */
+/* The segment before lets its memory go first; its picture stays meanwhile. */
 static void
 test_scene_comes_last(Fixture *fixture, gconstpointer data) {
   TdPlayhead *playhead = fixture->cut.playhead;
@@ -431,7 +433,7 @@ test_stays_while_travelling(Fixture *fixture, gconstpointer data) {
   g_assert_cmpuint(td_playhead_get_position(playhead), ==, here + 1);
 }
 
-/* Who drags the slider over the whole tape arrives at the last place, and reads few parts. */
+/* Who drags the slider over the whole tape arrives at the last place, and reads few segments. */
 static void
 count_documents(TdPlayhead *playhead, GParamSpec *spec, guint *n) {
   ++*n;
@@ -483,7 +485,7 @@ test_damaged_keyframe(Fixture *fixture, gconstpointer data) {
   uint64_t here = td_playhead_get_position(playhead);
   g_signal_connect(playhead, "message", G_CALLBACK(store_message), &message);
   spoil(fixture->cut.path, 1);
-  td_playhead_set_position(playhead, part_of(playhead).end + 1);
+  td_playhead_set_position(playhead, segment_of(playhead).end + 1);
   arrive(playhead);
   g_assert_nonnull(message);
   assert_warns_of(playhead, 2);
@@ -493,21 +495,21 @@ test_damaged_keyframe(Fixture *fixture, gconstpointer data) {
   go(playhead, 1);
 }
 
-/* A step to the next node leaves its part: the warning names the part that was looked for. */
+/* A step to the next node leaves its segment: the warning names the segment that was looked for. */
 static void
 test_damage_after_step(Fixture *fixture, gconstpointer data) {
   TdPlayhead *playhead = fixture->cut.playhead;
   spoil(fixture->cut.path, 1);
-  go(playhead, part_of(playhead).end);
+  go(playhead, segment_of(playhead).end);
   td_playhead_step_node(playhead, 1);
   arrive(playhead);
   assert_warns_of(playhead, 2);
 }
 
-/* The tape is opened where it is damaged: the first part needs no keyframe. */
+/* The tape is opened where it is damaged: the first segment needs no keyframe. */
 static void
 test_opens_at_damage(Fixture *fixture, gconstpointer data) {
-  uint64_t border = part_of(fixture->cut.playhead).end;
+  uint64_t border = segment_of(fixture->cut.playhead).end;
   spoil(fixture->cut.path, 1);
   close_side(&fixture->cut);
   fixture->cut.document = td_document_new_live(fixture->cut.path, border + 1, FALSE);
@@ -525,7 +527,7 @@ test_damaged_outline(Fixture *fixture, gconstpointer data) {
   close_side(&fixture->cut);
   open_side(&fixture->cut);
   g_assert_false(td_document_is_cut(fixture->cut.document));
-  assert_warns(fixture->cut.playhead, "The list of this tape's parts is damaged");
+  assert_warns(fixture->cut.playhead, "The list of this tape's segments is damaged");
   assert_same_place(fixture->whole.playhead, fixture->cut.playhead);
   go(fixture->cut.playhead, length_of(fixture->cut.playhead));
 }
@@ -544,22 +546,23 @@ test_other_tape(Fixture *fixture, gconstpointer data) {
   td_playhead_step_event(playhead, 1);
 }
 
-#define ADD(path, test) g_test_add("/ui/parts/" path, Fixture, NULL, set_up, test, tear_down)
+#define ADD(path, test)                                                                            \
+  g_test_add("/ui/shown_segments/" path, Fixture, NULL, set_up, test, tear_down)
 
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
-  ADD("opens-one-part", test_opens_one_part);
-  ADD("parts-cover", test_parts_cover);
+  ADD("opens-one-segment", test_opens_one_segment);
+  ADD("segments-cover", test_segments_cover);
   ADD("goes-anywhere", test_goes_anywhere);
   ADD("steps-over-borders", test_steps_over_borders);
-  ADD("problems-of-all-parts", test_problems_of_all_parts);
+  ADD("problems-of-all-segments", test_problems_of_all_segments);
   ADD("tells-problems-elsewhere", test_tells_problems_elsewhere);
   ADD("tells-causes-elsewhere", test_tells_causes_elsewhere);
   ADD("says-places", test_says_places);
   ADD("plays-over-borders", test_plays_over_borders);
-  ADD("list-has-the-part", test_list_has_the_part);
-  ADD("span-is-of-the-part", test_span_is_of_the_part);
+  ADD("list-has-the-segment", test_list_has_the_segment);
+  ADD("span-is-of-the-segment", test_span_is_of_the_segment);
   ADD("stays-while-travelling", test_stays_while_travelling);
   ADD("scene-comes-last", test_scene_comes_last);
   ADD("only-the-last-goal-counts", test_only_the_last_goal_counts);

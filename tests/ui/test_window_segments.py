@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The window on a tape that is cut into parts, driven through its accessibility tree."""
+"""The window on a tape that is cut into segments, driven through its accessibility tree."""
 import os
 import pathlib
 import re
@@ -34,30 +34,30 @@ def keyframe_chunks(tape):
         at += CHUNK_HEADER_BYTES + stored
 
 
-def spoil(tape, part):
-    """A copy in which the keyframe of a part is damaged."""
+def spoil(tape, number):
+    """A copy in which the keyframe of a segment is damaged."""
     copy = tape.with_name("spoilt.tape")
     shutil.copyfile(tape, copy)
     contents = bytearray(copy.read_bytes())
     for segment, at in list(keyframe_chunks(contents)):
-        if segment == part - 1:
+        if segment == number - 1:
             contents[at] ^= 16
     assert contents != tape.read_bytes()
     copy.write_bytes(contents)
     return copy
 
 
-class PartWindow(Window):
+class SegmentWindow(Window):
     def label(self, what, pattern):
         """A label of the bar: it stays, but its text changes."""
         if what not in self.known:
             self.known[what] = self.read(lambda text: re.fullmatch(pattern, text))
         return self.known[what]
 
-    def read_part(self, part, n_parts):
-        """The bar names the part that is shown. Returns its first event, and the one after its last."""
-        label = self.label("part", r"Part \d+ of \d+")
-        self.wait_for(f"part {part} of {n_parts}", lambda: label.name == f"Part {part} of {n_parts}")
+    def read_segment(self, segment, n_segments):
+        """The bar names the segment that is shown. Returns its first event, and the one after its last."""
+        label = self.label("segment", r"Segment \d+ of \d+")
+        self.wait_for(f"segment {segment} of {n_segments}", lambda: label.name == f"Segment {segment} of {n_segments}")
         label = self.label("events", r"events .* to .* of .*")
         words = self.wait_for("its events", lambda: label.name.startswith("events") and label.name)
         first, last = (int(words.replace(THIN_SPACE, "").split()[i]) for i in (1, 3))
@@ -69,49 +69,49 @@ class PartWindow(Window):
 
 def test_borders(tape, borders, events):
     """Buttons of the bar and steps go over a border and back."""
-    n_parts, border = len(borders) + 1, borders[0]
-    with PartWindow(tape) as window:
-        assert window.read_part(1, n_parts) == (0, border)
-        window.press("Later Part")
+    n_segments, border = len(borders) + 1, borders[0]
+    with SegmentWindow(tape) as window:
+        assert window.read_segment(1, n_segments) == (0, border)
+        window.press("Later Segment")
         window.wait_for_position(border + 1)
-        assert window.read_part(2, n_parts)[0] == border
+        assert window.read_segment(2, n_segments)[0] == border
         window.read_position(border)
         window.press("Step back one event")
         window.wait_for_position(border)
-        window.read_part(1, n_parts)
+        window.read_segment(1, n_segments)
         window.press("Step one event")
         window.wait_for_position(border + 1)
-        window.read_part(2, n_parts)
+        window.read_segment(2, n_segments)
         begin = max(e["seq"] for e in events[:border] if e["event"] == "node_begin")
         window.press("Step back to the previous node")
         window.wait_for_position(begin + 1)
         window.read(node_name(events, events[begin]["node"]))
-        window.press("Later Part")
+        window.press("Later Segment")
         window.wait_for_position(border + 1)
-        window.press("Earlier Part")
+        window.press("Earlier Segment")
         window.wait_for_position(1)
 
 
 def test_whole_tape(tape, borders, events):
-    """Slider, keys of steps, problems and the name of the pass are of the whole tape; list and pictures say their part."""
-    n_parts = len(borders) + 1
+    """Slider, keys of steps, problems and the name of the pass are of the whole tape; list and pictures say their segment."""
+    n_segments = len(borders) + 1
     steps = [e["seq"] for e in events if e["event"] == "step"]
     anomalies = [e for e in events if e["event"] == "anomaly"]
     n_passes = sum(e["event"] == "graph_task_begin" for e in events)
-    with PartWindow(tape, "--page", "events") as window:
+    with SegmentWindow(tape, "--page", "events") as window:
         window.drag_to(len(events))
         window.read_position(len(events) - 1)
-        first, end = window.read_part(n_parts, n_parts)
+        first, end = window.read_segment(n_segments, n_segments)
         assert end == len(events)
-        window.read(f"Part {n_parts} of {n_parts}: events {number(first)} to {number(end - 1)} of {number(end)}")
+        window.read(f"Segment {n_segments} of {n_segments}: events {number(first)} to {number(end - 1)} of {number(end)}")
         window.read(lambda text: text.startswith(f"Backward pass {n_passes} of {n_passes}"))
         timeline = window.find("image", "Timeline")
-        window.wait_for("the timeline to name its part", lambda: f"Part {n_parts} of {n_parts}" in timeline.description)
+        window.wait_for("the timeline to name its segment", lambda: f"Segment {n_segments} of {n_segments}" in timeline.description)
         while window.position() > steps[0] + 1:
             before = window.position()
             window.key("braceleft")
             window.wait_for_position(max(seq for seq in steps if seq + 1 < before) + 1)
-        window.read_part(1, n_parts)
+        window.read_segment(1, n_segments)
         seen = [e for e in anomalies if e["seq"] >= window.position()]
         assert seen[-1]["seq"] >= borders[0]
         for anomaly in seen:
@@ -124,10 +124,10 @@ def width_of(window, widget):
 
 
 def test_strip(tape, borders, events):
-    """The strip of the whole tape: a click goes to any part, keys go on from there, and it says what is where."""
-    n_parts, length = len(borders) + 1, len(events)
+    """The strip of the whole tape: a click goes to any segment, keys go on from there, and it says what is where."""
+    n_segments, length = len(borders) + 1, len(events)
     anomalies = [e["seq"] for e in events if e["event"] == "anomaly"]
-    with PartWindow(tape, "--page", "findings") as window:
+    with SegmentWindow(tape, "--page", "findings") as window:
         strip = window.find("slider", "Whole tape")
         box = window.box_of(strip)
         assert 30 <= box.height <= 40, box.height
@@ -137,28 +137,28 @@ def test_strip(tape, borders, events):
         window.wait_for("a place further on", lambda: abs(window.position() / length - 0.7) < 0.02)
         position = window.position()
         drift = (0.7 - position / length) * plot  # the window's shadow
-        part = 1 + sum(border < position for border in borders)
-        window.read_part(part, n_parts)
+        segment = 1 + sum(border < position for border in borders)
+        window.read_segment(segment, n_segments)
         words = f"event {number(position - 1)} of {number(length)} · about "
         window.wait_for("its description", lambda: strip.description.startswith(words))
-        assert strip.description.endswith(f" · part {part} of {n_parts}; {number(len(anomalies))} problems on the whole tape.")
+        assert strip.description.endswith(f" · segment {segment} of {n_segments}; {number(len(anomalies))} problems on the whole tape.")
         window.key("Page_Up")
-        window.wait_for_position(([0] + borders)[part - 2] + 1)
-        window.read_part(part - 1, n_parts)
+        window.wait_for_position(([0] + borders)[segment - 2] + 1)
+        window.read_segment(segment - 1, n_segments)
         window.key("Page_Down")
-        window.wait_for_position(borders[part - 2] + 1)
+        window.wait_for_position(borders[segment - 2] + 1)
         window.key("Up")
-        window.wait_for_position(borders[part - 2] + 1 + length // 100)
+        window.wait_for_position(borders[segment - 2] + 1 + length // 100)
         window.key("Down")
-        window.wait_for_position(borders[part - 2] + 1)
+        window.wait_for_position(borders[segment - 2] + 1)
         click(STRIP_PAD + plot * anomalies[-1] / length + drift, MARK_Y + drift)
         window.wait_for_position(anomalies[-1] + 1)
 
 
 def test_small(tape, borders, events):
     """A small window stays small, and its slider is long enough to be dragged."""
-    with PartWindow(tape, "--size", "800x600") as window:
-        window.read_part(1, len(borders) + 1)
+    with SegmentWindow(tape, "--size", "800x600") as window:
+        window.read_segment(1, len(borders) + 1)
         frame = window.look(lambda w: w.getRoleName() in ("frame", "window"))
         assert width_of(window, frame) <= 800, width_of(window, frame)
         assert width_of(window, window.find("slider", "Event position")) >= 70
@@ -167,11 +167,11 @@ def test_small(tape, borders, events):
 
 
 def test_problems_by_key(tape, borders, events):
-    """Return on a problem of another part goes there, and the focus stays in the list."""
-    n_parts = len(borders) + 1
+    """Return on a problem of another segment goes there, and the focus stays in the list."""
+    n_segments = len(borders) + 1
     anomalies = [e["seq"] for e in events if e["event"] == "anomaly"]
     last = next(seq for seq in anomalies if seq > borders[0])
-    with PartWindow(tape, "--page", "findings", "--at", anomalies[0]) as window:
+    with SegmentWindow(tape, "--page", "findings", "--at", anomalies[0]) as window:
         window.wait_for_position(anomalies[0] + 1)
         window.show_each_event()
         window.focus_by("Tab", lambda widget: widget.getRoleName() == "list item")
@@ -179,18 +179,18 @@ def test_problems_by_key(tape, borders, events):
             window.key("Down")
         window.key("Return")
         window.wait_for_position(last + 1)
-        window.read_part(1 + sum(border <= last for border in borders), n_parts)
+        window.read_segment(1 + sum(border <= last for border in borders), n_segments)
         window.wait_for("the focus in the list again",
                          lambda: (focused := window.focused()) and focused.getRoleName() == "list item")
 
 
 def test_opens_inside(tape, borders, events):
-    """--at opens the part of that event."""
+    """--at opens the segment of that event."""
     at = len(events) // 2
-    part, n_parts = 1 + sum(border <= at for border in borders), len(borders) + 1
-    with PartWindow(tape, "--at", at) as window:
+    segment, n_segments = 1 + sum(border <= at for border in borders), len(borders) + 1
+    with SegmentWindow(tape, "--at", at) as window:
         window.wait_for_position(at + 1)
-        first, end = window.read_part(part, n_parts)
+        first, end = window.read_segment(segment, n_segments)
         assert first <= at < end
 
 
@@ -201,62 +201,62 @@ def type_into_search(window, text):
 
 
 def test_search(tape, borders, events):
-    """A search goes on in the other parts. Enter goes to the node that was found, and selects it."""
-    n_parts = len(borders) + 1
+    """A search goes on in the other segments. Enter goes to the node that was found, and selects it."""
+    n_segments = len(borders) + 1
     node = next(e["node"] for e in events if e["event"] == "node_begin")
     freed = next(e["seq"] for e in events if e["event"] == "node_free" and e["node"] == node)
-    part = 1 + sum(border <= freed for border in borders) + 1
-    with PartWindow(tape, "--at", borders[part - 2]) as window:
-        window.read_part(part, n_parts)
+    segment = 1 + sum(border <= freed for border in borders) + 1
+    with SegmentWindow(tape, "--at", borders[segment - 2]) as window:
+        window.read_segment(segment, n_segments)
         type_into_search(window, f"#{node}")
-        window.read(f"0 nodes in part {part} of {n_parts} · 1 in other parts")
-        window.read(lambda text: text.startswith(f"part 1 · {node_name(events, node)}"))
+        window.read(f"0 nodes in segment {segment} of {n_segments} · 1 in other segments")
+        window.read(lambda text: text.startswith(f"segment 1 · {node_name(events, node)}"))
         window.key("Return")
-        window.read_part(1, n_parts)
+        window.read_segment(1, n_segments)
         window.read(node_name(events, node))
-    with PartWindow(tape) as window:
-        window.read_part(1, n_parts)
+    with SegmentWindow(tape) as window:
+        window.read_segment(1, n_segments)
         type_into_search(window, "weather")
-        window.read(f"0 nodes in part 1 of {n_parts}")
+        window.read(f"0 nodes in segment 1 of {n_segments}")
 
 
-def find_borders(tape, n_parts):
-    """The events that parts begin with, but for the first part."""
+def find_borders(tape, n_segments):
+    """The events that segments begin with, but for the first segment."""
     borders = []
-    with PartWindow(tape) as window:
-        for part in range(1, n_parts):
-            borders.append(window.read_part(part, n_parts)[1])
-            window.press("Later Part")
+    with SegmentWindow(tape) as window:
+        for segment in range(1, n_segments):
+            borders.append(window.read_segment(segment, n_segments)[1])
+            window.press("Later Segment")
             window.wait_for_position(borders[-1] + 1)
     return borders
 
 
 def test_damage(tape, borders, events):
-    """A keyframe that is damaged is told. The part before it stays, or the first part is opened; others can be seen."""
-    spoilt, n_parts = spoil(tape, 2), len(borders) + 1
-    told = f"Part 2 of {n_parts} of this tape cannot be shown: the chunk at byte "
-    with PartWindow(spoilt) as window:
+    """A keyframe that is damaged is told. The segment before it stays, or the first segment is opened; others can be seen."""
+    spoilt, n_segments = spoil(tape, 2), len(borders) + 1
+    told = f"Segment 2 of {n_segments} of this tape cannot be shown: the chunk at byte "
+    with SegmentWindow(spoilt) as window:
         start = window.position()
-        window.read_part(1, n_parts)
-        window.press("Later Part")
+        window.read_segment(1, n_segments)
+        window.press("Later Segment")
         window.read(lambda text: text.startswith(told))
         window.wait_for_position(start)
         window.press("Step one event")
         window.wait_for_position(start + 1)
         window.drag_to(len(events))
         window.read_position(len(events) - 1)
-        window.read_part(n_parts, n_parts)
-    with PartWindow(spoilt, "--at", borders[0] + 5) as window:
+        window.read_segment(n_segments, n_segments)
+    with SegmentWindow(spoilt, "--at", borders[0] + 5) as window:
         window.read(lambda text: text.startswith(told))
-        window.read_part(1, n_parts)
+        window.read_segment(1, n_segments)
 
 
 def test_uncut(tape, borders, events):
-    """A tape in one piece has no bar, and its search and lists speak of no part."""
-    with PartWindow(tape, "--page", "events") as window:
+    """A tape in one piece has no bar, and its search and lists speak of no segment."""
+    with SegmentWindow(tape, "--page", "events") as window:
         window.drag_to(len(events))
         window.read_position(len(events) - 1)
-        assert not window.shows("push button", "Later Part")
+        assert not window.shows("push button", "Later Segment")
 
 
 def main():
@@ -264,10 +264,10 @@ def main():
     whole, cut = OUTPUT / "one-piece.tape", OUTPUT / "cut.tape"
     subprocess.run([MAKE_TAPE, "40", "2", "12", "4", whole, "train"], check=True)
     shutil.copyfile(whole, cut)
-    n_parts = int(subprocess.run([CUT_TAPE, cut, str(LEAST_EVENTS)], check=True, capture_output=True).stdout)
+    n_segments = int(subprocess.run([CUT_TAPE, cut, str(LEAST_EVENTS)], check=True, capture_output=True).stdout)
     events = read_events(whole)
-    assert n_parts >= 3
-    borders = find_borders(cut, n_parts)
+    assert n_segments >= 3
+    borders = find_borders(cut, n_segments)
     for test, tape in ((test_borders, cut), (test_whole_tape, cut), (test_strip, cut), (test_small, cut),
                        (test_problems_by_key, cut), (test_opens_inside, cut), (test_search, cut), (test_damage, cut), (test_uncut, whole)):
         test(tape, borders, events)

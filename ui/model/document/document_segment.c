@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "ui/model/document/document_part.h"
+#include "ui/model/document/document_segment.h"
 
 #include "engine/base/bisect.h"
 #include "ui/draw/strip_picture.h"
@@ -14,18 +14,18 @@ td_document_is_cut(TdDocument *self) {
   return td_document_get_outline(self) != NULL;
 }
 
-TdPart
-td_document_part_at(TdDocument *self, uint64_t position) {
+TdSegment
+td_document_segment_at(TdDocument *self, uint64_t position) {
   td_outline *outline = td_document_get_outline(self);
-  if (!outline) return (TdPart){1, 1, 0, td_document_get_length(self)};
+  if (!outline) return (TdSegment){1, 1, 0, td_document_get_length(self)};
   td_tape *tape = td_outline_tape(outline);
   td_segment segment = td_tape_segment_at(tape, position ? position - 1 : 0);
-  return (TdPart){segment.number + 1, td_tape_n_segments(tape), segment.first, segment.end};
+  return (TdSegment){segment.number + 1, td_tape_n_segments(tape), segment.first, segment.end};
 }
 
-TdPart
-td_document_get_part(TdDocument *self) {
-  return td_document_part_at(self, td_replay_first(td_document_get_replay(self)) + 1);
+TdSegment
+td_document_get_segment(TdDocument *self) {
+  return td_document_segment_at(self, td_replay_first(td_document_get_replay(self)) + 1);
 }
 
 gboolean
@@ -111,25 +111,25 @@ td_document_dup_place_text(TdDocument *self, uint64_t position) {
   g_autofree char *event = td_format_count(position ? position - 1 : 0);
   g_autofree char *length = td_format_count(td_document_get_length(self));
   GString *text = g_string_new(NULL);
-  TdPart part = td_document_part_at(self, position);
+  TdSegment segment = td_document_segment_at(self, position);
   g_string_append_printf(text, _("event %s of %s"), event, length);
   add_time(text, whole, position);
   add_pass(text, self, position);
-  td_dotted_take(text, g_strdup_printf(_("part %u of %u"), part.number, part.n));
+  td_dotted_take(text, g_strdup_printf(_("segment %u of %u"), segment.number, segment.n));
   return g_string_free(text, FALSE);
 }
 
 char *
-td_document_dup_part_text(TdDocument *self) {
-  TdPart part = td_document_get_part(self);
-  return g_strdup_printf(_("Part %u of %u"), part.number, part.n);
+td_document_dup_segment_text(TdDocument *self) {
+  TdSegment segment = td_document_get_segment(self);
+  return g_strdup_printf(_("Segment %u of %u"), segment.number, segment.n);
 }
 
 char *
-td_document_dup_part_events(TdDocument *self) {
-  TdPart part = td_document_get_part(self);
-  g_autofree char *first = td_format_count(part.first);
-  g_autofree char *last = td_format_count(part.end - 1);
+td_document_dup_segment_events(TdDocument *self) {
+  TdSegment segment = td_document_get_segment(self);
+  g_autofree char *first = td_format_count(segment.first);
+  g_autofree char *last = td_format_count(segment.end - 1);
   g_autofree char *length = td_format_count(td_document_get_length(self));
   return g_strdup_printf(_("events %s to %s of %s"), first, last, length);
 }
