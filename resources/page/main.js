@@ -75,7 +75,7 @@ function showKnown() {
     tape.level && make("p", {}, "Recorded by: ", make("b", {}, tape.level), tape.reason ? ` (${tape.reason})` : "", "."),
     row("observed", "The recording saw each of these events:"), row("reconstructed", "These follow from the engine's rules:"),
     data.findings && data.findings.unjudged.length > 0 &&
-      make("p", {}, "Nobody looked for these, because the tape has no such events, or too many: ", make("span", {class: "dim"}, data.findings.unjudged.join("; ")), "."),
+      make("p", {}, "Not judged, because the tape has no such events, or too many: ", make("span", {class: "dim"}, data.findings.unjudged.join("; ")), "."),
     make("p", {}, `A dash (${NONE}) stands for what cannot be known here. It says why if you point at it.`),
     make("p", {}, "All states come from Tapedeck's replay of the tape. This page only shows them."));
   byId("made").textContent = `Made by Tapedeck ${data.program} from ${data.tape.file}. This page needs no network and sends nothing.`;

@@ -45,7 +45,7 @@ const nowPanel = (() => {
     const position = lastOf(POP, state.position);
     if (position < 0) return [];
     const pop = eventAt(position), isNow = position === state.position;
-    const head = isNow ? "Why this one: " : `Why ${pop.node < 0 ? "it" : nodeText(pop.node)} was popped last, at event ${countText(pop.number)}: `;
+    const head = isNow ? "Why this one: " : `The last pop was event ${countText(pop.number)}. Why ${pop.node < 0 ? "that task" : nodeText(pop.node)}: `;
     const text = (pop.why || "this page has no reason for that pop.").replace(/^Event \d+: /, "");
     return [make("b", {}, head), text];
   }

@@ -144,7 +144,7 @@ const report = (() => {
     fill(body, ...shown.map((row) => make("tr", {class: choice.lit === row.key ? "lit" : "", "data-key": row.key}, ...columns().map((column) => cell(row, column, most)))));
     const rest = rows.length - shown.length;
     fill(byId("report-more"), rest > 0 && make("button", {type: "button", onclick: showAll}, `Show ${many(rest, "more row", "more rows")}`),
-      !rows.length && `This pass has no ${choice.by} to show times of.`);
+      !rows.length && `This pass has no times by ${choice.by}.`);
     notes();
   }
 

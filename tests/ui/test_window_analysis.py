@@ -170,7 +170,7 @@ def check_contention(window, tape):
 def check_critical(window, tape):
     told = json.loads(tapedeck("report", tape, "--critical", "--json"))
     window.key("7", "Alt")
-    rows = window.rows("Critical path: what the end waited for")
+    rows = window.rows("Critical path: what the end of the pass waited for")
     check_rows(rows, told["parts"], lambda row: row["what"], {"Time": lambda r: r["ns"], "Nodes": lambda r: r["steps"]})
 
 

@@ -158,7 +158,7 @@ td_scene_draw_scale(const td_scene_draw *draw, double x, double y) {
     return draw_text(draw, note ? note : td_translate("nothing is known of this pass"), x, y,
                      false);
   if (lacks_slack(overlay))
-    return draw_text(draw, td_translate("none: the end waited for every node"), x, y, false);
+    return draw_text(draw, td_translate("no slack: the pass waited for every node"), x, y, false);
   char *most =
       td_graph_scene_figure(overlay, draw->scene->totals ? draw->scene->most_total : overlay->most);
   x = draw_text(draw, "0", x, y, false);

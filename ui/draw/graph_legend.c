@@ -88,8 +88,8 @@ hidden_text(const td_scene_draw *draw) {
   char *hidden = td_format_many(draw->n_edges_hidden, "long edge hidden", "long edges hidden");
   char *nodes =
       all_shown ? td_dup_string(all) : td_format(td_translate("%s of %s in view"), shown, all);
-  const char *closer = far                                 ? td_translate("names appear closer")
-                       : draw->view->scale < td_scale_full ? td_translate("counts appear closer")
+  const char *closer = far                                 ? td_translate("zoom in to see names")
+                       : draw->view->scale < td_scale_full ? td_translate("zoom in to see counts")
                                                            : "";
   const char *dot = " · ", *cut = draw->n_edges_hidden ? hidden : "";
   char *text = td_format("%s%s%s%s%s", nodes, *cut ? dot : "", cut, *closer ? dot : "", closer);

@@ -13,7 +13,7 @@
   X(profile, N_("Profile: where the time went"))                                                   \
   X(waiting, N_("Waiting: which gradients are missing"))                                           \
   X(contention, N_("Contention: who waited for whom"))                                             \
-  X(critical, N_("Critical path: what the end waited for"))                                        \
+  X(critical, N_("Critical path: what the end of the pass waited for"))                            \
   X(whatif, N_("What-if: other schedules"))                                                        \
   X(memory, N_("Memory: who holds it"))
 
