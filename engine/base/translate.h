@@ -5,6 +5,7 @@
 #pragma once
 
 #include <libintl.h>
+#include <stddef.h>
 
 #define TD_TEXT_DOMAIN "tapedeck"
 
