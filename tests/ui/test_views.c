@@ -333,7 +333,7 @@ test_stacks(void) {
        "/src/tapedeck/build/engine/torch/python/torch/nn/linear.py:9 forward",
        "/home/me/tapedeck/train.py", "<module>", 4, 2},
       {"/home/me/torch/train.py:4 <module>\n"
-       "/src/tapedeck/build/engine/torch/python/torch/products.py:9 mv",
+       "/src/tapedeck/build/engine/torch/python/torch/_products.py:9 mv",
        "/home/me/torch/train.py", "<module>", 4, 2},
       {"/home/me/mytorch/nn/modules/net.py:4 f", "/home/me/mytorch/nn/modules/net.py", "f", 4, 1},
       {"/home/me/mytorch/_net.py:4 f\n/opt/torch/functional.py:8 einsum",

@@ -178,7 +178,7 @@ is_other_sequence(PyObject *data) {
 
 static td_tensor *
 from_numpy(PyObject *data, int dtype, td_device device) {
-  PyObject *module = PyImport_ImportModule("torch.arrays");
+  PyObject *module = PyImport_ImportModule("torch._arrays");
   PyObject *tensor = module ? PyObject_CallMethod(module, "of_data", "(O)", data) : NULL;
   td_tensor *copy = tensor ? copy_of(tdpy_tensor_of(tensor), dtype, device) : NULL;
   Py_XDECREF(tensor);

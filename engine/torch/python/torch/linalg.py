@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""torch.linalg: norms, decompositions and solutions of equations."""
+"""torch.linalg: norms, decompositions and solutions of _equations."""
 import math
 
-from torch import _C, eigen, equations
-from torch import decompositions as of
-from torch.composed import FUNCTIONS
-from torch.equations import LinAlgError, check_info
-from torch.lu_functions import lu, lu_factor, lu_factor_ex, lu_solve, lu_unpack, torch_lu_solve
-from torch.operands import check, is_vector, match, result, solvable
-from torch.products import _cross, cross, diagonal, multi_dot, vecdot
-from torch.refused import checked, scalar_name
+from torch import _C, _eigen, _equations
+from torch import _decompositions as of
+from torch._composed import FUNCTIONS
+from torch._equations import LinAlgError, check_info
+from torch._lu_functions import lu, lu_factor, lu_factor_ex, lu_solve, lu_unpack, torch_lu_solve
+from torch._operands import check, is_vector, match, result, solvable
+from torch._products import _cross, cross, diagonal, multi_dot, vecdot
+from torch._refused import checked, scalar_name
 
 matrix_power, matmul = FUNCTIONS['matrix_power'], _C.Tensor.matmul
 
@@ -98,10 +98,10 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
 def solve_ex(A, B, *, left=True, check_errors=False):
     if is_vector(A, B):
         A, right = solvable('solve', A, B.detach().unsqueeze(-1), left)
-        x, info = equations.solve_ex(A, B if B.dim() == A.dim() - 1 else B.expand(right.shape[:-1]))
+        x, info = _equations.solve_ex(A, B if B.dim() == A.dim() - 1 else B.expand(right.shape[:-1]))
     else:
         A, B = solvable('solve', A, B, left)
-        x, info = equations.solve_ex(A, B) if left else equations.solve_ex(A.mT, B.mT)
+        x, info = _equations.solve_ex(A, B) if left else _equations.solve_ex(A.mT, B.mT)
         x = x if left else x.mT
     if check_errors:
         check_info('torch.linalg.solve_ex', info, _SINGULAR)
@@ -116,7 +116,7 @@ def solve(A, B, *, left=True):
 
 def inv_ex(A, *, check_errors=False):
     check('inv', A, True, True)
-    inverse, info = equations.inv_ex(A)
+    inverse, info = _equations.inv_ex(A)
     if check_errors:
         check_info('linalg.inv_ex', info, _NO_INVERSE)
     return _InvEx(inverse, info)
@@ -131,7 +131,7 @@ def inv(A):
 
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     A, B = solvable('solve_triangular', A, B, left)
-    return equations.solve_triangular(A, B, upper, left, unitriangular)
+    return _equations.solve_triangular(A, B, upper, left, unitriangular)
 
 
 @checked
@@ -241,18 +241,18 @@ def eig(A):
     check('eig', A, True, True)
     if not (_C.view_as_real(A) if A.is_complex() else A).isfinite().all():
         raise RuntimeError('torch.linalg.eig: input tensor should not contain infs or NaNs.')
-    return _Eig(*eigen.eig(A))
+    return _Eig(*_eigen.eig(A))
 
 
 def eigvals(A):
     check('eig', A, True, True)
-    return eigen.eig(A)[0]
+    return _eigen.eig(A)[0]
 
 
 @checked
 def matrix_exp(A):
     check('matrix_exp', A, True)
-    return eigen.matrix_exp(A)
+    return _eigen.matrix_exp(A)
 
 
 def vander(x, *, N=None):
@@ -341,4 +341,4 @@ ROOT = {'det': det, 'inverse': inv, 'logdet': logdet, 'slogdet': slogdet, 'pinve
         'cholesky_solve': cholesky_solve, 'cholesky_inverse': cholesky_inverse, 'svd': _svd, 'qr': _qr, 'cross': _cross,
         'matrix_exp': matrix_exp, 'lu_solve': torch_lu_solve, 'adjoint': adjoint}
 _C.add_methods(ROOT)
-ROOT.update(lu_unpack=lu_unpack, vander=_vander, svd_lowrank=eigen.svd_lowrank, pca_lowrank=eigen.pca_lowrank)
+ROOT.update(lu_unpack=lu_unpack, vander=_vander, svd_lowrank=_eigen.svd_lowrank, pca_lowrank=_eigen.pca_lowrank)

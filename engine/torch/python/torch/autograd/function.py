@@ -5,7 +5,7 @@ import inspect
 import warnings
 
 import torch
-from torch import _C, functions
+from torch import _C, _functions
 from torch.autograd import forward_ad
 from torch.autograd.function_jvp import apply_dual
 from torch.autograd.grad_mode import no_grad
@@ -127,7 +127,7 @@ def _by_position(forward, args, kwargs):
 
 
 class Function(_Base):
-    """Base class of custom functions. A subclass has static methods forward(ctx, ...) and backward(ctx, ...), or
+    """Base class of custom _functions. A subclass has static methods forward(ctx, ...) and backward(ctx, ...), or
     forward(...), setup_context(ctx, inputs, output) and backward."""
 
     def __init__(self, *args, **kwargs):
@@ -172,7 +172,7 @@ def once_differentiable(function):
         if not wanted:
             return outputs
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-        error = functions.DelayedError(
+        error = _functions.DelayedError(
             'trying to differentiate twice a function that was marked with @once_differentiable', len(outputs))
         return error(*[o if o is None else o.detach().requires_grad_() for o in outputs])
     return wrapper

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-from torch import names
+from torch import _names
 from torch.autograd import no_grad
 from torch.distributions import constraints
 from torch.distributions.distribution import (Distribution, batch_shape_of, broadcast_all, clamp_probs, computed,
@@ -26,11 +26,11 @@ class Bernoulli(Distribution):
     @computed
     def logits(self):
         probs = clamp_probs(self.probs)
-        return names.log(probs) - names.log1p(-probs)
+        return _names.log(probs) - _names.log1p(-probs)
 
     @computed
     def probs(self):
-        return names.sigmoid(self.logits)
+        return _names.sigmoid(self.logits)
 
     mean = property(lambda self: self.probs)
 
@@ -48,9 +48,9 @@ class Bernoulli(Distribution):
     def param_shape(self):
         return self._param.size()
 
-    def sample(self, sample_shape=names.Size()):
+    def sample(self, sample_shape=_names.Size()):
         with no_grad():
-            return names.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+            return _names.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value):
         self._validate_sample(value)
@@ -61,6 +61,6 @@ class Bernoulli(Distribution):
         return binary_cross_entropy_with_logits(self.logits, self.probs, reduction='none')
 
     def enumerate_support(self, expand=True):
-        values = names.arange(2, dtype=self._param.dtype, device=self._param.device)
+        values = _names.arange(2, dtype=self._param.dtype, device=self._param.device)
         values = values.view((-1,) + (1,) * len(self._batch_shape))
         return values.expand((-1,) + tuple(self._batch_shape)) if expand else values

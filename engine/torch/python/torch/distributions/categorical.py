@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-from torch import names
+from torch import _names
 from torch.distributions import constraints
 from torch.distributions.distribution import Distribution, broadcast, clamp_probs, computed, either
 
-_LEAST = {names.float32: -(2 - 2. ** -23) * 2. ** 127, names.float64: -(2 - 2. ** -52) * 2. ** 1023}
+_LEAST = {_names.float32: -(2 - 2. ** -23) * 2. ** 127, _names.float64: -(2 - 2. ** -52) * 2. ** 1023}
 
 
 class Categorical(Distribution):
@@ -26,16 +26,16 @@ class Categorical(Distribution):
 
     def expand(self, batch_shape):
         new = self._expanded(tuple(batch_shape) + (self._num_events,), 'probs', 'logits', '_param')
-        new._batch_shape, new._num_events = names.Size(batch_shape), self._num_events
+        new._batch_shape, new._num_events = _names.Size(batch_shape), self._num_events
         return new
 
     @computed
     def logits(self):
-        return names.log(clamp_probs(self.probs))
+        return _names.log(clamp_probs(self.probs))
 
     @computed
     def probs(self):
-        return names.softmax(self.logits, dim=-1)
+        return _names.softmax(self.logits, dim=-1)
 
     @property
     def support(self):
@@ -47,7 +47,7 @@ class Categorical(Distribution):
 
     @property
     def mean(self):
-        return names.full(self._extended_shape(), float('nan'), dtype=self.probs.dtype, device=self.probs.device)
+        return _names.full(self._extended_shape(), float('nan'), dtype=self.probs.dtype, device=self.probs.device)
 
     variance = mean
 
@@ -55,9 +55,9 @@ class Categorical(Distribution):
     def mode(self):
         return self.probs.argmax(dim=-1)
 
-    def sample(self, sample_shape=names.Size()):
+    def sample(self, sample_shape=_names.Size()):
         rows = self.probs.reshape(-1, self._num_events)
-        drawn = names.multinomial(rows, names.Size(sample_shape).numel(), True).T
+        drawn = _names.multinomial(rows, _names.Size(sample_shape).numel(), True).T
         return drawn.reshape(self._extended_shape(sample_shape))
 
     def log_prob(self, value):
@@ -66,10 +66,10 @@ class Categorical(Distribution):
         return logits.gather(-1, value[..., :1]).squeeze(-1)
 
     def entropy(self):
-        logits = names.clamp(self.logits, min=_LEAST[self.logits.dtype])
+        logits = _names.clamp(self.logits, min=_LEAST[self.logits.dtype])
         return -(logits * self.probs).sum(-1)
 
     def enumerate_support(self, expand=True):
-        values = names.arange(self._num_events, dtype=names.int64, device=self._param.device)
+        values = _names.arange(self._num_events, dtype=_names.int64, device=self._param.device)
         values = values.view((-1,) + (1,) * len(self._batch_shape))
         return values.expand((-1,) + tuple(self._batch_shape)) if expand else values

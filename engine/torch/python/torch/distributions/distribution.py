@@ -2,10 +2,10 @@
 """Base of all distributions, and what several of them need."""
 import numbers
 
-from torch import names
+from torch import _names
 from torch.autograd import enable_grad, no_grad
 
-_EPSILON = {names.float32: 2. ** -23, names.float64: 2. ** -52}
+_EPSILON = {_names.float32: 2. ** -23, _names.float64: 2. ** -52}
 
 
 def broadcast(*tensors):
@@ -19,17 +19,17 @@ def broadcast(*tensors):
 
 def broadcast_all(*values):
     """The same with numbers among the values. They get the dtype of the first tensor."""
-    if not all(isinstance(value, (names.Tensor, numbers.Number)) for value in values):
+    if not all(isinstance(value, (_names.Tensor, numbers.Number)) for value in values):
         raise ValueError('Input arguments must all be instances of Number, torch.Tensor or objects implementing '
                          '__torch_function__.')
-    first = next((value for value in values if isinstance(value, names.Tensor)), None)
-    options = {'dtype': names.float32} if first is None else {'dtype': first.dtype, 'device': first.device}
-    return broadcast(*(value if isinstance(value, names.Tensor) else names.tensor(value, **options) for value in values))
+    first = next((value for value in values if isinstance(value, _names.Tensor)), None)
+    options = {'dtype': _names.float32} if first is None else {'dtype': first.dtype, 'device': first.device}
+    return broadcast(*(value if isinstance(value, _names.Tensor) else _names.tensor(value, **options) for value in values))
 
 
 def batch_shape_of(tensor, *given):
     """The size of the parameters; none if they were given as numbers."""
-    return names.Size() if all(isinstance(value, numbers.Number) for value in given) else tensor.shape
+    return _names.Size() if all(isinstance(value, numbers.Number) for value in given) else tensor.shape
 
 
 def sum_rightmost(value, n_dims):
@@ -71,8 +71,8 @@ class Distribution:
     def set_default_validate_args(value):
         Distribution._validate_args = value
 
-    def __init__(self, batch_shape=names.Size(), event_shape=names.Size(), validate_args=None):
-        self._batch_shape, self._event_shape = names.Size(batch_shape), names.Size(event_shape)
+    def __init__(self, batch_shape=_names.Size(), event_shape=_names.Size(), validate_args=None):
+        self._batch_shape, self._event_shape = _names.Size(batch_shape), _names.Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:
@@ -89,7 +89,7 @@ class Distribution:
                                  f'values:\n{value}')
 
     def _check_size(self, value):
-        if not isinstance(value, names.Tensor):
+        if not isinstance(value, _names.Tensor):
             raise ValueError('The value argument to log_prob must be a Tensor')
         expected, begin = self._batch_shape + self._event_shape, value.dim() - len(self._event_shape)
         if value.shape[begin:] != self._event_shape:
@@ -97,7 +97,7 @@ class Distribution:
                              f'{self._event_shape}.')
         if any(i != 1 and j != 1 and i != j for i, j in zip(reversed(value.shape), reversed(expected))):
             raise ValueError(f'Value is not broadcastable with batch_shape+event_shape: {value.size()} vs '
-                             f'{names.Size(expected)}.')
+                             f'{_names.Size(expected)}.')
 
     def _validate_sample(self, value):
         if not self._validate_args:
@@ -109,7 +109,7 @@ class Distribution:
                              f'{value}')
 
     def _extended_shape(self, sample_shape=()):
-        return names.Size(tuple(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
+        return _names.Size(tuple(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
 
     def _expanded(self, batch_shape, *parameters):
         """A distribution of this class with these parameters, those that there are, at another size."""
@@ -133,12 +133,12 @@ class Distribution:
     def stddev(self):
         return self.variance.sqrt()
 
-    def sample(self, sample_shape=names.Size()):
+    def sample(self, sample_shape=_names.Size()):
         """Samples, through which no gradient goes."""
         with no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape=names.Size()):
+    def rsample(self, sample_shape=_names.Size()):
         """Samples, through which gradients go to the parameters."""
         raise NotImplementedError
 
@@ -149,7 +149,7 @@ class Distribution:
         raise NotImplementedError
 
     def perplexity(self):
-        return names.exp(self.entropy())
+        return _names.exp(self.entropy())
 
     def __repr__(self):
         shown = [(name, self.__dict__[name]) for name in self.arg_constraints if name in self.__dict__]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-from torch import names
+from torch import _names
 from torch.distributions import constraints
 from torch.distributions.distribution import Distribution, sum_rightmost
 
@@ -31,10 +31,10 @@ class Independent(Distribution):
         support, n = self.base_dist.support, self.reinterpreted_batch_ndims
         return constraints.independent(support, n) if n else support
 
-    def sample(self, sample_shape=names.Size()):
+    def sample(self, sample_shape=_names.Size()):
         return self.base_dist.sample(sample_shape)
 
-    def rsample(self, sample_shape=names.Size()):
+    def rsample(self, sample_shape=_names.Size()):
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """How far a distribution is from another one."""
-from torch import names
+from torch import _names
 from torch.distributions.bernoulli import Bernoulli
 from torch.distributions.categorical import Categorical
 from torch.distributions.distribution import sum_rightmost
@@ -67,7 +67,7 @@ def _categorical(p, q):
 
 @register_kl(Uniform, Uniform)
 def _uniform(p, q):
-    result = names.log((q.high - q.low) / (p.high - p.low))
+    result = _names.log((q.high - q.low) / (p.high - p.low))
     _set(result, q.low > p.low, _INFINITY)
     _set(result, q.high < p.high, _INFINITY)
     return result

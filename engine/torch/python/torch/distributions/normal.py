@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import math
 
-from torch import names
+from torch import _names
 from torch.autograd import no_grad
 from torch.distributions import constraints
 from torch.distributions.distribution import Distribution, batch_shape_of, broadcast_all
@@ -27,13 +27,13 @@ class Normal(Distribution):
     def variance(self):
         return self.stddev.pow(2)
 
-    def sample(self, sample_shape=names.Size()):
+    def sample(self, sample_shape=_names.Size()):
         shape = self._extended_shape(sample_shape)
         with no_grad():
-            return names.normal(self.loc.expand(shape), self.scale.expand(shape))
+            return _names.normal(self.loc.expand(shape), self.scale.expand(shape))
 
-    def rsample(self, sample_shape=names.Size()):
-        noise = names.empty(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device).normal_()
+    def rsample(self, sample_shape=_names.Size()):
+        noise = _names.empty(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device).normal_()
         return self.loc + noise * self.scale
 
     def log_prob(self, value):
@@ -44,10 +44,10 @@ class Normal(Distribution):
 
     def cdf(self, value):
         self._validate_sample(value)
-        return 0.5 * (1 + names.erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
+        return 0.5 * (1 + _names.erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
 
     def icdf(self, value):
-        return self.loc + self.scale * names.erfinv(2 * value - 1) * math.sqrt(2)
+        return self.loc + self.scale * _names.erfinv(2 * value - 1) * math.sqrt(2)
 
     def entropy(self):
-        return 0.5 + 0.5 * math.log(2 * math.pi) + names.log(self.scale)
+        return 0.5 + 0.5 * math.log(2 * math.pi) + _names.log(self.scale)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-from torch import names
+from torch import _names
 from torch.distributions import constraints
 from torch.distributions.distribution import Distribution, batch_shape_of, broadcast_all
 
@@ -36,15 +36,15 @@ class Uniform(Distribution):
     def variance(self):
         return (self.high - self.low).pow(2) / 12
 
-    def rsample(self, sample_shape=names.Size()):
-        drawn = names.rand(self._extended_shape(sample_shape), dtype=self.low.dtype, device=self.low.device)
+    def rsample(self, sample_shape=_names.Size()):
+        drawn = _names.rand(self._extended_shape(sample_shape), dtype=self.low.dtype, device=self.low.device)
         return self.low + drawn * (self.high - self.low)
 
     def log_prob(self, value):
         self._validate_sample(value)
         above = (self.low <= value).to(self.low.dtype)
         below = (self.high > value).to(self.low.dtype)
-        return names.log(above.mul(below)) - names.log(self.high - self.low)
+        return _names.log(above.mul(below)) - _names.log(self.high - self.low)
 
     def cdf(self, value):
         self._validate_sample(value)
@@ -54,4 +54,4 @@ class Uniform(Distribution):
         return value * (self.high - self.low) + self.low
 
     def entropy(self):
-        return names.log(self.high - self.low)
+        return _names.log(self.high - self.low)

@@ -7,7 +7,7 @@ from torch import _C
 from torch._C import Tensor
 from torch.autograd import Function, no_grad
 from torch.nn.named_function import node
-from torch.refused import checked
+from torch._refused import checked
 
 tanh, sigmoid, hardshrink, logsigmoid, softshrink = (Tensor.tanh, Tensor.sigmoid, Tensor.hardshrink, _C.logsigmoid,
                                                      _C.softshrink)

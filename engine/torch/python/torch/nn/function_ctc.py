@@ -3,7 +3,7 @@
 import math
 
 from torch import _C
-from torch.refused import checked
+from torch._refused import checked
 
 
 def _lengths(lengths):

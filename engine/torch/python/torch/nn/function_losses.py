@@ -7,7 +7,7 @@ from torch import _C
 from torch.autograd import Function
 from torch.nn.function_activations import logsigmoid
 from torch.nn.named_function import node
-from torch.refused import checked
+from torch._refused import checked
 
 
 def reduction_of(size_average, reduce, reduction):

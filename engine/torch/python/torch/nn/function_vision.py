@@ -5,7 +5,7 @@ import math
 from torch import _C
 from torch.autograd import Function, no_grad
 from torch.nn.named_function import linear_map, node
-from torch.refused import checked
+from torch._refused import checked
 
 _TURNED = {'PixelShuffle': 'PixelUnshuffleBackward0', 'PixelUnshuffle': 'PixelShuffleBackward0'}
 _MAPS = {name: linear_map(f'{name}Backward0', _TURNED.get(name)) for name in (

@@ -17,7 +17,7 @@ from torch.nn.function_ctc import ctc_loss
 from torch.nn.windows import (avg_pool3d, conv_transpose3d, fold, max_pool3d, max_pool3d_with_indices, max_unpool1d,
                               max_unpool2d, tuple_of, unfold)
 from torch.nn import windows as _windows
-from torch.refused import checked, scalar_name
+from torch._refused import checked, scalar_name
 
 
 def pair(value):

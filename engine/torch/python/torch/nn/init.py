@@ -6,7 +6,7 @@ import warnings
 
 from torch import _C
 from torch.autograd import no_grad
-from torch.refused import checked
+from torch._refused import checked
 
 _GAINS = {**dict.fromkeys(('linear', 'conv1d', 'conv2d', 'conv3d', 'conv_transpose1d', 'conv_transpose2d',
                            'conv_transpose3d', 'sigmoid'), 1),

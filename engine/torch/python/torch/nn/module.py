@@ -11,7 +11,7 @@ from torch.nn.module_state import State
 from torch.nn.module_tree import Tree
 from torch.nn.parameter import Buffer, Parameter
 from torch.nn.root_names import prefix_of
-from torch.typename import typename
+from torch._typename import typename
 
 _TABLES = ('_parameters', '_buffers', '_modules')
 

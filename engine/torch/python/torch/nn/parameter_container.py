@@ -8,7 +8,7 @@ from torch._C import Tensor
 from torch.nn.container import pairs_of
 from torch.nn.module import Module
 from torch.nn.parameter import Parameter
-from torch.typename import typename
+from torch._typename import typename
 
 
 def _as_parameter(value):

@@ -8,7 +8,7 @@ import warnings
 
 from torch import _C
 from torch._C import Tensor
-from torch.typename import typename
+from torch._typename import typename
 from torch.utils.hooks import add_hook, new_hooks
 
 _HOOKS = ('_optimizer_step_pre_hooks', '_optimizer_step_post_hooks', '_optimizer_state_dict_pre_hooks',

@@ -2,7 +2,7 @@
 """All parameters as one vector."""
 from torch import _C
 from torch._C import Tensor
-from torch.typename import typename
+from torch._typename import typename
 
 
 def parameters_to_vector(parameters):

@@ -20,8 +20,8 @@ def _has_text(array):
 
 
 def _as_tensor(data):
-    from torch import arrays
-    return arrays.as_tensor(data)
+    from torch import _arrays
+    return _arrays.as_tensor(data)
 
 
 def _like(original, changed):

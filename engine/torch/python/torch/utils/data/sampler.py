@@ -91,18 +91,18 @@ class WeightedRandomSampler(Sampler[int]):
     """Indices of the weights, each with the probability of its weight."""
 
     def __init__(self, weights, num_samples, replacement=True, generator=None):
-        from torch import _C, arrays
+        from torch import _C, _arrays
         _check_count(num_samples=num_samples)
         if not isinstance(replacement, bool):
             raise ValueError(f'replacement should be a boolean value, but got replacement={replacement}')
-        weights = arrays.as_tensor(weights, dtype=_C.float64)
+        weights = _arrays.as_tensor(weights, dtype=_C.float64)
         if weights.dim() != 1:
             raise ValueError(f'weights should be a 1d sequence but given weights have shape {tuple(weights.shape)}')
         self.weights, self.num_samples, self.replacement, self.generator = weights, num_samples, replacement, generator
 
     def __iter__(self):
-        from torch import names
-        yield from names.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator).tolist()
+        from torch import _names
+        yield from _names.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator).tolist()
 
     def __len__(self):
         return self.num_samples

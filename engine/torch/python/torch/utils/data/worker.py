@@ -10,7 +10,7 @@ import random
 import sys
 import traceback
 
-from torch.names import manual_seed
+from torch._names import manual_seed
 
 RESUME = 'resume'
 _LOOK_UP_EVERY_S = 5

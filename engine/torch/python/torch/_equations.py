@@ -3,7 +3,7 @@
 from torch import _C
 from torch.autograd import Function
 from torch.nn.named_function import node
-from torch.refused import checked
+from torch._refused import checked
 
 
 def _t(x):

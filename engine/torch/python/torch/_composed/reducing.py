@@ -4,7 +4,7 @@ import collections
 
 from torch import _C
 from torch._C import Tensor
-from torch.composed.table import alias, both, function
+from torch._composed.table import alias, both, function
 
 
 @both

@@ -11,7 +11,7 @@ from torch._C import (arange, bfloat16, bool, cat, celu, channels_last, channels
                       set_warn_always, Size, sparse_coo, sparse_coo_tensor, stack, strided, tensor, Tensor,
                       threshold, uint8, view_as_complex, view_as_real, where, zeros, zeros_like)
 from torch import _C
-from torch.composed import FUNCTIONS as _FUNCTIONS, METHODS as _METHODS
+from torch._composed import FUNCTIONS as _FUNCTIONS, METHODS as _METHODS
 from torch.random import (default_generator, Generator, get_rng_state, initial_seed, manual_seed, seed,
                           set_rng_state)
 

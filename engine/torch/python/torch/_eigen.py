@@ -5,10 +5,10 @@ import math
 
 from torch import _C
 from torch.autograd import Function
-from torch.decompositions import qr, svd
-from torch.equations import NOT_CONVERGED, _h, check_info, solve_ex
+from torch._decompositions import qr, svd
+from torch._equations import NOT_CONVERGED, _h, check_info, solve_ex
 from torch.nn.named_function import node
-from torch.refused import checked
+from torch._refused import checked
 
 
 @node('LinalgEigBackward0')

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Products of torch.linalg, and the diagonal."""
-from torch import equations
+from torch import _equations
 
 
 def cross(input, other, *, dim=-1):
-    return equations.cross(input, other, dim)
+    return _equations.cross(input, other, dim)
 
 
 def _cross(input, other, dim=None):
     """In the first dimension of 3 elements, if none is given."""
-    return equations.cross(input, other, list(input.shape).index(3) if dim is None else dim)
+    return _equations.cross(input, other, list(input.shape).index(3) if dim is None else dim)
 
 
 def diagonal(A, *, offset=0, dim1=-2, dim2=-1):

@@ -2,7 +2,7 @@
 """Random tensors."""
 from torch import _C
 from torch._C import Tensor
-from torch.composed.table import function
+from torch._composed.table import function
 
 
 @function

@@ -2,7 +2,7 @@
 """The parts of complex numbers, as views."""
 from torch import _C
 from torch._C import Tensor
-from torch.composed.table import both, function
+from torch._composed.table import both, function
 
 
 @function

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The functions of torch.linalg and torch for A = P L U."""
-from torch import _C, factors
-from torch.operands import check, result, solvable
-from torch.refused import checked
+from torch import _C, _factors
+from torch._operands import check, result, solvable
+from torch._refused import checked
 
 _LuFactor, _Lu = result('linalg_lu_factor', 'LU', 'pivots'), result('linalg_lu', 'P', 'L', 'U')
 _LuFactorEx = result('linalg_lu_factor_ex', 'LU', 'pivots', 'info')
@@ -14,7 +14,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
     check('lu_factor', A, takes_complex=True)
     if not pivot:
         raise RuntimeError('linalg.lu_factor: LU without pivoting is not implemented on the CPU')
-    made = _LuFactorEx(*factors.lu_factor_ex(A))
+    made = _LuFactorEx(*_factors.lu_factor_ex(A))
     if check_errors:
         _check_factors('torch.linalg.lu_factor_ex', made.info)
     return made
@@ -39,7 +39,7 @@ def lu(A, *, pivot=True):
     check('lu', A, takes_complex=True)
     if not pivot:
         raise RuntimeError('linalg.lu: LU without pivoting is not implemented on the CPU')
-    return _Lu(*factors.lu(A))
+    return _Lu(*_factors.lu(A))
 
 
 def _check_pivots(LU, pivots):
@@ -56,7 +56,7 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     """By A = P L U, or by A^H = U^H L^H P^T."""
     _check_pivots(LU, pivots)
     LU, B = solvable('lu_solve', LU, B, left, 'LU')
-    return factors.lu_solve(LU, pivots.expand(LU.shape[:-1]), B, left, adjoint)
+    return _factors.lu_solve(LU, pivots.expand(LU.shape[:-1]), B, left, adjoint)
 
 
 @checked
@@ -74,6 +74,6 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
     if unpack_pivots and ((LU_pivots < 1) | (LU_pivots > LU_data.size(-2))).any():
         raise RuntimeError('pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly pass the '
                            'result of lu_factor?')
-    p, l, u = factors.lu_unpack(LU_data, LU_pivots)
+    p, l, u = _factors.lu_unpack(LU_data, LU_pivots)
     none = _C.empty(0, dtype=LU_data.dtype)
     return _LuUnpack(p if unpack_pivots else none, *(l, u) if unpack_data else (none, none))

@@ -5,8 +5,8 @@ import numbers
 
 from torch import _C
 from torch._C import Tensor
-from torch.composed.table import both, function
-from torch.refused import scalar_name
+from torch._composed.table import both, function
+from torch._refused import scalar_name
 
 
 def _contains(self, element):

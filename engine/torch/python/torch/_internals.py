@@ -5,7 +5,7 @@ import weakref
 
 from torch import _C
 from torch.autograd import forward_ad
-from torch.composed import reducing
+from torch._composed import reducing
 
 __all__ = ['install']
 

@@ -2,8 +2,8 @@
 """Dtypes: what they hold, what becomes of two of them, and which one new tensors have."""
 from torch import _C
 from torch._C import Tensor
-from torch.composed.table import both, function, FUNCTIONS, method
-from torch.dtypes import finfo, iinfo
+from torch._composed.table import both, function, FUNCTIONS, method
+from torch._dtypes import finfo, iinfo
 
 _TYPES = {'float32': 'FloatTensor', 'float64': 'DoubleTensor', 'int64': 'LongTensor', 'int32': 'IntTensor', 'bool': 'BoolTensor',
           'uint8': 'ByteTensor', 'int8': 'CharTensor', 'int16': 'ShortTensor', 'float16': 'HalfTensor',

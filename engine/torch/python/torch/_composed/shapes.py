@@ -4,7 +4,7 @@ import math
 
 from torch import _C
 from torch._C import Tensor
-from torch.composed.table import alias, both, function, method
+from torch._composed.table import alias, both, function, method
 
 alias(Tensor.movedim, 'moveaxis')
 alias(_C.cat, 'concat', 'concatenate', also_method=False)

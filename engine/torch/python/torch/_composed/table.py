@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The tables of composed operations, and the decorators that fill them."""
-from torch.refused import checked
+from torch._refused import checked
 
 FUNCTIONS, METHODS = {}, {}
 

@@ -3,7 +3,7 @@
 import math
 
 from torch import _C
-from torch.composed.table import function
+from torch._composed.table import function
 
 _DEFAULTS = {'precision': 4, 'threshold': 1000, 'edgeitems': 3, 'linewidth': 80}
 _PROFILES = {'default': _DEFAULTS, 'short': {**_DEFAULTS, 'precision': 2, 'edgeitems': 2},

@@ -3,7 +3,7 @@
 import collections
 
 from torch import _C
-from torch.refused import scalar_name
+from torch._refused import scalar_name
 
 
 def result(name, *fields):

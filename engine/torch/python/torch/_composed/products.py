@@ -4,7 +4,7 @@ import math
 import string
 
 from torch import _C
-from torch.composed.table import both, function
+from torch._composed.table import both, function
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase
 

@@ -3,7 +3,7 @@
 result."""
 from torch import _C
 from torch.autograd import Function
-from torch.equations import _h, _t, solve_triangular
+from torch._equations import _h, _t, solve_triangular
 from torch.nn.named_function import node
 
 

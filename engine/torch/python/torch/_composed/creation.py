@@ -5,8 +5,8 @@ import math
 
 from torch import _C
 from torch._C import Tensor
-from torch.composed.table import both, FUNCTIONS, function, method
-from torch.refused import scalar_name
+from torch._composed.table import both, FUNCTIONS, function, method
+from torch._refused import scalar_name
 
 
 @function

@@ -4,8 +4,8 @@ import math
 
 from torch import _C
 from torch._C import Tensor
-from torch.composed.dtypes import finfo
-from torch.composed.table import alias, both, function, method
+from torch._composed.dtypes import finfo
+from torch._composed.table import alias, both, function, method
 
 for _names in ('abs absolute', 'acos arccos', 'acosh arccosh', 'asin arcsin', 'asinh arcsinh', 'atan arctan', 'atanh arctanh',
                'atan2 arctan2', 'div divide', 'trunc fix', 'gt greater', 'ge greater_equal', 'lt less', 'le less_equal',
