@@ -62,6 +62,8 @@ def words_of(path):
     """By which words tests and other sources speak of this one."""
     body = path.with_suffix(".c") if path.suffix == ".h" else path
     name = path.relative_to(ROOT).as_posix()
+    if path.suffix == ".def":  # its words are those of all that it lists; who includes it is what counts
+        return {name}
     words = set(DEFINED.findall(read(body))) | {name.replace(".c", ".h"), path.name, path.stem}
     if path.suffix == ".py":
         words |= set(DEFINED_PY.findall(read(path)))
@@ -69,7 +71,7 @@ def words_of(path):
 
 
 def texts_of(path):
-    return {text for text in quoted(path) if not text.endswith((".h", ".c", ".def"))}
+    return {text for text in quoted(path) if path.suffix != ".def" and not text.endswith((".h", ".c", ".def"))}
 
 
 class Map:
