@@ -511,7 +511,7 @@ hide_from_compiler(sys._getframe().f_code)
 sequence_nr_of = make_reader()
 queues_known = sequence_nr_of is not None
 sums_in_place = int(torch.__version__.split(".")[0]) >= 2
-version = torch.__version__
+version = str(torch.__version__)  # of a class of its own, which td_python_text does not read
 real_engine = Variable._execution_engine
 original = real_engine.run_backward
 Engine = type("Engine", (type(real_engine),), {"run_backward": run_backward})
