@@ -98,6 +98,16 @@ SILENT = ("app/session/",)
 LOUD_HEADERS = ("app/common/exit.h", "app/common/moment.h", "app/common/moment_replay.h", "app/common/terminal.h")
 LOUD = re.compile(r"\b(stdout|stderr|STD(?:OUT|ERR)_FILENO|(?:v?printf|puts|putchar|perror|g_print|g_printerr|g_message|g_warning|psignal"
                   r"|_?exit|abort) *\(|(?:write|dprintf) *\( *[12] *,)")
+
+# A sleep costs no instruction, so no count of them sees it. These sources may sleep, and why.
+SLEEPERS = {
+    "app/session/attach/release.c": "asks again whether a program runs on",
+    "engine/probe/deadly.c": "waits for the end of the tape while the program dies",
+    "engine/probe/preload.c": "tries again to open a library while memory is short",
+    "engine/torch/device/sim.c": "a simulated device takes its time",
+    "engine/trace/recorder.c": "waits for its own thread to end while the program dies",
+}
+SLEEP = re.compile(r"\b(?:g_usleep|usleep|sleep|nanosleep|clock_nanosleep|thrd_sleep|sleep_for|sleep_until) *\(")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -133,6 +143,10 @@ def noise_in(path, text):
         yield from LOUD.findall(COMMENT.sub("", text))
 
 
+def sleeps_in(path, text):
+    return [] if path in SLEEPERS or path.startswith("tests/") else SLEEP.findall(COMMENT.sub("", text))
+
+
 def sources_in(root):
     """The texts of all sources, by path from the root."""
     sources = sorted(p for top in ("app", "engine", "ui", "tests")
@@ -153,6 +167,8 @@ def problems_in(files):
                 yield f"{path}: {problem}"
         for noise in noise_in(path, text):
             yield f"{path}: a library prints nothing and ends no process: {noise}"
+        for sleep in sleeps_in(path, text):
+            yield f"{path}: it sleeps: {sleep})"
 
 
 def units_of(files):
@@ -230,6 +246,8 @@ def check_the_check():
         assert list(noise_in("app/session/x.c", loud)), loud
         assert not list(noise_in("app/print/x.c", loud))
     assert not list(noise_in("app/session/x.c", '/* stderr */ fprintf(out, "x"); write(fd, x, 1); on_exit_cb(1);'))
+    assert sleeps_in("engine/trace/x.c", "f(1);\n  nanosleep (&t, NULL);") and sleeps_in("ui/draw/x.c", "std::this_thread::sleep_for(t)")
+    assert not sleeps_in("engine/trace/recorder.c", "usleep(1);") and not sleeps_in("ui/draw/x.c", "/* usleep(1) */ may_sleep(1); asleep(1);")
     planted = {"a/x.c": '#include "a/x.h"', "a/x.h": '#include "a/y.h"', "a/y.c": '#include "a/z.h"',
                "a/z.h": '#include "a/x.h"', "b/x.c": '#include "a/x.h"', "b/x.h": '#include "b/w.h"'}
     assert circles_in(units_of(planted)) == [["a/x", "a/y", "a/z"]]
@@ -249,7 +267,7 @@ def main():
     problems = list(problems_in(files)) + list(problems_in_tests(root)) + list(problems_in_packages(root))
     problems += ["a circle of folders in the table: " + " ".join(circle) for circle in circles_in(MAY_INCLUDE)]
     problems += ["a circle of units: " + " ".join(circle) for circle in circles_in(units_of(files))]
-    print("\n".join(problems) or "every include keeps to its layer, app/session prints nothing, no units include each other in a circle, "
+    print("\n".join(problems) or "every include keeps to its layer, app/session prints nothing, nothing sleeps unasked, no units include each other in a circle, "
           "no test and no package imports another")
     return 1 if problems else 0
 
