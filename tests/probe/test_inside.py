@@ -29,6 +29,18 @@ def result():
     print([parameter.tolist() for parameter in net.parameters()])
 """
 
+# The recorder writes behind the program. Until the end, the name of the tape has the number of the process.
+WAIT_FOR_PASSES = """
+import glob, json, os, subprocess, time
+def wait_for_passes(folder, n):
+    while True:
+        tapes = glob.glob(f"{folder}/*.{os.getpid()}.tape")
+        told = tapes and subprocess.run([os.environ["TAPEDECK"], "info", *tapes, "--json"], capture_output=True, text=True).stdout
+        if told and len(json.loads(told)["graph_tasks"]) >= n:
+            return
+        time.sleep(.02)
+"""
+
 # Whatever the moment and the process, not the program, decides.
 ELSEWHERE = ('seq', 't', 'thread', 'pid', 'tid', 'name', 'program', 'address', 'expected', 'holder')
 ABOUT_THE_TAPE = ('setting', 'known', 'thread_new', 'thread_name', 'thread_state', 'process_new', 'string', 'probe_level', 'lock_wait',
@@ -182,15 +194,19 @@ for thread in threads: thread.join()
     def test_children_that_live_on(self):
         """A child of a fork has its parent's pipes, and may live long: nobody waits for it."""
         for python, sleeper in torches.in_turns([
-                'child = os.fork() or (train(1), time.sleep(100), os._exit(0))',
-                'sleeper = multiprocessing.get_context("fork").Process(target=time.sleep, args=(100,), daemon=True)\n'
+                'child = os.fork() or (train(1), live_on(), os._exit(0))',
+                'sleeper = multiprocessing.get_context("fork").Process(target=live_on, daemon=True)\n'
                 'sleeper.start(); child = sleeper.pid']):
             self.start(python, TRAIN + f"""
 import multiprocessing, os, tapedeck, time
+reader, writer = os.pipe()
+def live_on():
+    os.write(writer, b".")
+    time.sleep(100)
 tapedeck.start("a.tape", overwrite=True)
 train(2)
 {sleeper}
-time.sleep(1)
+os.read(reader, 1)
 recorded = tapedeck.stop()
 lives = os.waitpid(child, os.WNOHANG) == (0, 0)
 os.kill(child, 9)
@@ -236,11 +252,11 @@ record_in_child()
                 ('os.kill(tapedeck.inside.session.child.pid, signal.SIGKILL)', 'was ended from outside'),
                 ('os.rename("folder", "moved")', None)]):
             (self.folder / 'folder').mkdir()
-            done = self.start(python, TRAIN + f"""
-import os, signal, tapedeck, time
+            done = self.start(python, TRAIN + WAIT_FOR_PASSES + f"""
+import os, signal, tapedeck
 tapedeck.start("folder/a.tape")
 train(2)
-time.sleep(.3)
+wait_for_passes("folder", 2)
 {harm}
 train(1)
 try:
@@ -455,9 +471,13 @@ assert [event["text"] for event in recording.tape.events(kind="mark")] == ["here
     def test_program_killed(self):
         """What SIGKILL leaves is a tape without its last moments."""
         python = torches.pythons()[0]
-        text = TRAIN + 'import os, signal, tapedeck, time\ntapedeck.start("a.tape")\ntrain(3)\ntime.sleep(.5)\n' \
-                       'os.kill(os.getpid(), signal.SIGKILL)\n'
-        self.start(python, text, status=-signal.SIGKILL)
+        self.start(python, TRAIN + WAIT_FOR_PASSES + """
+import os, signal, tapedeck
+tapedeck.start("a.tape")
+train(3)
+wait_for_passes(".", 3)
+os.kill(os.getpid(), signal.SIGKILL)
+""", status=-signal.SIGKILL)
         self.wait_for('a.tape')
         self.assertEqual(len(self.info('a.tape')['graph_tasks']), 3)
 
