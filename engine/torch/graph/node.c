@@ -247,12 +247,24 @@ td_node_ref(td_node *node) {
  */
 static _Thread_local struct {
   td_node *first;
-  bool busy;
+  bool busy, told; /* told: one of this graph has told that it is freed */
 } freed;
+
+/* Another thread may have made these nodes since this one's last event. So the first of a graph
+ * looks at the clock, and the others borrow its time. */
+static void
+tell_free(const td_node *node) {
+  if (!is_announced(node)) return;
+  if (freed.told)
+    TD_EMIT_BORROWED(node_free, .node = td_node_id(node));
+  else
+    TD_EMIT(node_free, .node = td_node_id(node));
+  freed.told = true;
+}
 
 static void
 free_node(td_node *node) {
-  if (is_announced(node)) TD_EMIT_BORROWED(node_free, .node = td_node_id(node));
+  tell_free(node);
   if (node->klass->release_variables) node->klass->release_variables(node);
   if (node->klass->fini) node->klass->fini(node);
   td_weak_node_clear(&node->weak);
@@ -273,6 +285,7 @@ td_node_unref(td_node *node) {
   freed.first = node;
   if (freed.busy) return;
   freed.busy = true;
+  freed.told = false;
   while (freed.first) {
     td_node *next = freed.first;
     freed.first = next->next_freed;
