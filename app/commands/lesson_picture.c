@@ -31,20 +31,20 @@ device_of(const td_catalog *catalog, uint32_t queue) {
 
 static void
 print_state(const td_state *state, const td_catalog *catalog, uint32_t node, bool has_counts) {
-  const td_node_now *now = td_state_node(state, node);
+  td_pair_now now = td_state_pair(state, node, TD_NONE);
   const td_task_now *task = td_state_task_find(state, node, TD_NONE);
-  bool runs = now->state == TD_NODE_running;
+  bool runs = now.state == TD_NODE_running;
   bool waits = task && task->dependencies && has_counts;
   uint32_t in_queue = task ? task->queue : TD_NONE;
   g_autofree char *left = g_strdup_printf("%u", task ? task->dependencies : 0);
   g_autofree char *n = g_strdup_printf("%u", task ? task->expected : 0);
   g_autofree char *queue = g_strdup_printf("%u", in_queue);
-  g_autofree char *thread = runs ? td_thread_label(catalog, now->thread) : NULL;
+  g_autofree char *thread = runs ? td_thread_label(catalog, now.thread) : NULL;
   td_printed sentence = runs                  ? TD_PRINTED_node_state_thread
                         : in_queue != TD_NONE ? TD_PRINTED_node_state_queue
                         : waits               ? TD_PRINTED_node_state_counts
                                               : TD_PRINTED_node_state;
-  td_printed_print(sentence, {"state", td_node_state_name((td_node_state)now->state)},
+  td_printed_print(sentence, {"state", td_node_state_name((td_node_state)now.state)},
                    {"left", left}, {"n", n}, {"queue", queue},
                    {"device", device_of(catalog, in_queue)}, {"thread", thread});
 }
@@ -55,8 +55,8 @@ print_node(const td_replay *replay, uint32_t node, bool is_shown, bool has_count
   const td_state *state = td_replay_state(replay);
   char *name = td_why_name_node(catalog, node);
   int blanks = 34 - (int)g_utf8_strlen(name, -1);
-  printf(" %s %s %s%*s ", is_shown ? "→" : " ", signs[td_state_node(state, node)->state], name,
-         MAX(blanks, 0), "");
+  printf(" %s %s %s%*s ", is_shown ? "→" : " ", signs[td_state_pair(state, node, TD_NONE).state],
+         name, MAX(blanks, 0), "");
   print_state(state, catalog, node, has_counts);
   putchar('\n');
   free(name);
@@ -64,7 +64,7 @@ print_node(const td_replay *replay, uint32_t node, bool is_shown, bool has_count
 
 static bool
 is_there(const td_state *state, uint32_t node) {
-  return signs[td_state_node(state, node)->state] != NULL;
+  return signs[td_state_pair(state, node, TD_NONE).state] != NULL;
 }
 
 /* The node created last is the first to run, and stands first. */

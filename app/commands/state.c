@@ -28,7 +28,7 @@ td_command_state(int argc, char **argv) {
   int status;
   if (!td_tape_at_open(&at, "state", own, argc, argv, &status)) return status;
   if (as_json)
-    td_state_print_json(td_replay_catalog(at.replay), td_replay_state(at.replay), at.seq, stdout);
+    td_state_print_json(at.replay, at.seq, stdout);
   else
     print_text(&at);
   return td_tape_at_conclude(&at);

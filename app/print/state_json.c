@@ -2,6 +2,7 @@
 #include "app/print/state_json.h"
 
 #include "app/print/json_members.h"
+#include "engine/profile/why/why.h"
 
 #include <glib.h>
 #include <stdlib.h>
@@ -136,7 +137,6 @@ print_threads(td_json *json, const td_catalog *catalog, const td_state *state) {
   td_json_end_array(json);
 }
 
-/* Nodes that are not created yet are not there. */
 /* What a node has none of is left out: a node has few names. */
 static void
 write_names(td_json *json, const td_catalog_node *facts) {
@@ -146,21 +146,65 @@ write_names(td_json *json, const td_catalog_node *facts) {
     td_member_string(json, "module_class", facts->module_class);
 }
 
+/* How many events so far contradict the state before them, and the first one in words. */
+static void
+print_contradictions(td_json *json, td_replay *replay) {
+  const td_contradictions *now = &td_replay_state(replay)->header->contradictions;
+  char *text = td_why_contradictions(td_replay_catalog(replay), td_replay_tape(replay), now);
+  td_json_key(json, "contradictions");
+  td_json_begin_object(json);
+  td_member_u64(json, "n", now->n);
+  if (now->n) td_member_u64(json, "first", now->first);
+  if (now->n) td_member_string(json, "text", text);
+  td_json_end_object(json);
+  free(text);
+}
+
+static void
+count_cb(uint32_t graph_task, const td_pair_now *pair, void *data) {
+  (void)graph_task, (void)pair;
+  ++*(guint *)data;
+}
+
+static void
+print_pair_cb(uint32_t graph_task, const td_pair_now *pair, void *data) {
+  td_json *json = data;
+  td_json_begin_object(json);
+  td_member_u64(json, "graph_task", graph_task);
+  td_member_string(json, "state", td_node_state_name((td_node_state)pair->state));
+  td_member_id(json, "thread", pair->thread);
+  td_json_end_object(json);
+}
+
+/* Of a node that passes share: what it does in each of them. */
+static void
+write_passes(td_json *json, const td_state *state, uint32_t node) {
+  guint n = 0;
+  td_state_each_pair(state, node, count_cb, &n);
+  if (n < 2) return;
+  td_json_key(json, "passes");
+  td_json_begin_array(json);
+  td_state_each_pair(state, node, print_pair_cb, json);
+  td_json_end_array(json);
+}
+
+/* Nodes that are not created yet are not there. */
 static void
 print_nodes(td_json *json, const td_catalog *catalog, const td_state *state) {
   td_json_key(json, "nodes");
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_nodes; i++) {
     const td_catalog_node *facts = &catalog->node_rows[i];
-    const td_node_now *now = td_state_node_row(state, i);
-    if (now->state == TD_NODE_absent) continue;
+    td_pair_now now = td_state_pair(state, facts->id, TD_NONE);
+    if (now.state == TD_NODE_absent) continue;
     td_json_begin_object(json);
     td_member_u64(json, "id", facts->id);
     td_member_string(json, "name", facts->name);
     td_member_u64(json, "sequence_nr", facts->sequence_nr);
     td_member_u64(json, "topological_nr", facts->topological_nr);
     td_member_string(json, "device", td_catalog_device_name(catalog, facts->device));
-    td_member_string(json, "state", td_node_state_name((td_node_state)now->state));
+    td_member_string(json, "state", td_node_state_name((td_node_state)now.state));
+    write_passes(json, state, facts->id);
     write_names(json, facts);
     td_json_end_object(json);
   }
@@ -168,7 +212,9 @@ print_nodes(td_json *json, const td_catalog *catalog, const td_state *state) {
 }
 
 void
-td_state_print_json(const td_catalog *catalog, const td_state *state, uint64_t seq, FILE *file) {
+td_state_print_json(td_replay *replay, uint64_t seq, FILE *file) {
+  const td_catalog *catalog = td_replay_catalog(replay);
+  const td_state *state = td_replay_state(replay);
   td_json json;
   td_json_init(&json, file);
   td_json_begin_object(&json);
@@ -179,6 +225,7 @@ td_state_print_json(const td_catalog *catalog, const td_state *state, uint64_t s
   print_not_ready(&json, state);
   print_threads(&json, catalog, state);
   print_nodes(&json, catalog, state);
+  print_contradictions(&json, replay);
   td_json_end_object(&json);
   td_json_newline(&json);
 }

@@ -73,7 +73,7 @@ static void
 print_node_states(const td_catalog *catalog, const td_state *state) {
   uint32_t counts[TD_N_NODE_STATES] = {0};
   for (uint32_t i = 0; i < catalog->n_nodes; i++)
-    counts[td_state_node_row(state, i)->state]++;
+    counts[td_state_pair(state, catalog->node_rows[i].id, TD_NONE).state]++;
   puts("\nNodes");
   for (int i = 0; i < TD_N_NODE_STATES; i++)
     if (counts[i]) printf("  %-8s  %u\n", td_node_state_name((td_node_state)i), counts[i]);

@@ -13,13 +13,25 @@ static void (*const appliers[TD_EVENT_LIMIT])(td_world *world, const td_any_even
 };
 
 void
+td_apply_note_contradiction(td_world *world) {
+  td_contradictions *noted = &world->state.header->contradictions;
+  td_world_set(world, &noted->n, noted->n + 1);
+  if (noted->n > 1) return;
+  td_world_set_u64(world, &noted->first, world->state.header->seq);
+  td_world_set(world, &noted->why, world->contradiction);
+  td_world_set(world, &noted->state, world->contradicted);
+}
+
+void
 td_apply_event(td_world *world, const td_any_event *event) {
   td_state_header *header = world->state.header;
-  world->troubled = event == NULL;
+  world->contradiction = event ? TD_CONTRADICTION_none : TD_CONTRADICTION_unread;
+  world->contradicted = TD_NODE_absent;
   if (event) {
     void (*apply)(td_world *, const td_any_event *) = appliers[event->event.kind];
     if (apply) apply(world, event);
     td_world_set_u64(world, &header->time_ns, event->event.time);
   }
+  if (world->contradiction && !world->is_beginning) td_apply_note_contradiction(world);
   td_world_set_u64(world, &header->seq, header->seq + 1);
 }

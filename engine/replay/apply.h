@@ -8,8 +8,12 @@
 #include "engine/replay/world.h"
 
 /* td_apply_event applies one event: only this function changes the state. An event that contradicts
- * the state sets world->troubled. NULL: an event that cannot be read. */
+ * the state sets world->contradiction. NULL: an event that cannot be read. */
 void td_apply_event(td_world *world, const td_any_event *event);
+
+/* td_apply_note_contradiction counts world->contradiction in the state. td_apply_event does so too,
+ * but for the events of a keyframe. */
+void td_apply_note_contradiction(td_world *world);
 
 /* The kinds that events.def counts among the changes of the state have a function. */
 #define DECLARE_state(name) void td_apply_##name(td_world *world, const td_any_event *any);
@@ -25,10 +29,17 @@ void td_apply_event(td_world *world, const td_any_event *event);
 #undef DECLARE_facts
 #undef DECLARE_neither
 
-/* The event contradicts the state. */
+/* The event contradicts the state: of several reasons, the first counts. */
 static inline void
-td_apply_trouble(td_world *world) {
-  world->troubled = true;
+td_apply_trouble(td_world *world, td_contradiction why) {
+  if (!world->contradiction) world->contradiction = why;
+}
+
+/* So does the event with what a node does in a pass. */
+static inline void
+td_apply_trouble_of(td_world *world, td_contradiction why, td_node_state state) {
+  td_apply_trouble(world, why);
+  world->contradicted = state;
 }
 
 /* The node that the event is about, if there is one. */

@@ -4,11 +4,23 @@
 #include "engine/replay/pools.h"
 #include "engine/replay/queue_heap.h"
 
+static td_node_state
+state_now(const td_world *world, uint32_t node) {
+  return (td_node_state)td_state_node(&world->state, node)->state;
+}
+
 static void
 set_node_state(td_world *world, uint32_t node, td_node_state state) {
   td_node_now *now = td_world_node(world, node), changed = *now;
   changed.state = (uint8_t)state;
   td_world_set(world, (td_word *)now, *(td_word *)&changed);
+}
+
+/* The pair becomes the node's own before an event says what the node does in it. An event without a
+ * pass is about the own pair. */
+static void
+take_pair(td_world *world, uint32_t node, uint32_t graph_task) {
+  if (graph_task != TD_NONE) td_pair_take(world, node, graph_task);
 }
 
 /* A node that is freed again, by events that contradict each other, keeps what it was first. */
@@ -32,7 +44,7 @@ finish_task(td_world *world, uint32_t node, uint32_t graph_task) {
   if (task == TD_NONE || is_in_queue(world, task)) return;
   td_graph_task_now *owner = td_world_graph_task(world, graph_task);
   td_world_set(world, &owner->n_done, owner->n_done + 1);
-  td_task_drop(world, task);
+  td_task_finish(world, task);
 }
 
 static void
@@ -47,8 +59,9 @@ add_outstanding(td_world *world, uint32_t graph_task) {
 void
 td_apply_node_new(td_world *world, const td_any_event *any) {
   uint32_t node = any->node_new.node;
-  if (node == TD_NONE || td_state_node(&world->state, node)->state != TD_NODE_absent)
-    return td_apply_trouble(world);
+  if (node == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
+  if (state_now(world, node) != TD_NODE_absent)
+    return td_apply_trouble(world, TD_CONTRADICTION_created);
   set_node_state(world, node, TD_NODE_created);
   td_apply_current(world, node);
 }
@@ -56,7 +69,7 @@ td_apply_node_new(td_world *world, const td_any_event *any) {
 void
 td_apply_node_free(td_world *world, const td_any_event *any) {
   uint32_t node = any->node_free.node;
-  if (node == TD_NONE) return td_apply_trouble(world);
+  if (node == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
   release_node(world, node);
 }
 
@@ -65,18 +78,19 @@ td_apply_node_free(td_world *world, const td_any_event *any) {
 void
 td_apply_graph_task_begin(td_world *world, const td_any_event *any) {
   const td_event_graph_task_begin *event = &any->graph_task_begin;
-  if (event->graph_task == TD_NONE) return td_apply_trouble(world);
+  if (event->graph_task == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
   td_graph_task_now *now = td_world_graph_task(world, event->graph_task);
-  if (now->status != TD_PASS_NOT_BEGUN) return td_apply_trouble(world);
+  if (now->status != TD_PASS_NOT_BEGUN) return td_apply_trouble(world, TD_CONTRADICTION_begun);
   td_world_set(world, &now->status, TD_PASS_RUNNING);
 }
 
 void
 td_apply_dependency(td_world *world, const td_any_event *any) {
   const td_event_dependency *event = &any->dependency;
-  if (event->node == TD_NONE || event->graph_task == TD_NONE) return td_apply_trouble(world);
+  if (event->node == TD_NONE || event->graph_task == TD_NONE)
+    return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
   uint32_t task = td_task_obtain(world, event->node, event->graph_task);
-  if (task == TD_NONE) return td_apply_trouble(world);
+  if (task == TD_NONE) return;
   td_world_set(world, &td_world_task(world, task)->dependencies, event->count);
   td_world_set(world, &td_world_task(world, task)->expected, event->count);
   bool is_selective =
@@ -90,15 +104,18 @@ td_apply_dependency(td_world *world, const td_any_event *any) {
 void
 td_apply_exec_info(td_world *world, const td_any_event *any) {
   const td_event_exec_info *event = &any->exec_info;
-  if (event->node == TD_NONE) return td_apply_trouble(world);
-  if (event->needed || event->captures) set_node_state(world, event->node, TD_NODE_waiting);
+  if (event->node == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
+  if (event->needed || event->captures) {
+    take_pair(world, event->node, event->graph_task);
+    set_node_state(world, event->node, TD_NODE_waiting);
+  }
   td_apply_current(world, event->node);
 }
 
 void
 td_apply_outstanding(td_world *world, const td_any_event *any) {
   const td_event_outstanding *event = &any->outstanding;
-  if (event->graph_task == TD_NONE) return td_apply_trouble(world);
+  if (event->graph_task == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
   const td_thread_now *thread = td_state_thread(&world->state, event->event.thread);
   td_world_set(world, &td_world_graph_task(world, event->graph_task)->outstanding, event->value);
   /* A node that was only captured, or that failed, has no end of its own. */
@@ -106,6 +123,13 @@ td_apply_outstanding(td_world *world, const td_any_event *any) {
     finish_task(world, thread->node, event->graph_task);
   td_apply_work(world, &event->event, TD_NONE, event->graph_task);
   td_apply_activity(world, &event->event, TD_thread_activity_idle);
+}
+
+static void
+drop_pairs(td_world *world, uint32_t graph_task) {
+  uint32_t first;
+  while ((first = td_state_graph_task(&world->state, graph_task)->first_over))
+    td_task_drop(world, first - 1);
 }
 
 /* A task in a queue stays until it is popped. */
@@ -122,13 +146,15 @@ drop_leftover_tasks(td_world *world, uint32_t graph_task) {
 void
 td_apply_graph_task_end(td_world *world, const td_any_event *any) {
   const td_event_graph_task_end *event = &any->graph_task_end;
-  if (event->graph_task == TD_NONE) return td_apply_trouble(world);
+  if (event->graph_task == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
   td_graph_task_now *now = td_world_graph_task(world, event->graph_task);
   bool is_over = now->status > TD_PASS_RUNNING;
-  if (now->status != TD_PASS_RUNNING) td_apply_trouble(world);
+  if (now->status != TD_PASS_RUNNING) td_apply_trouble(world, TD_CONTRADICTION_not_under_way);
   td_world_set(world, &now->status,
                TD_PASS_RUNNING + TD_MIN(event->status, (uint32_t)TD_task_status_error));
-  if (!is_over) drop_leftover_tasks(world, event->graph_task);
+  if (is_over) return;
+  drop_leftover_tasks(world, event->graph_task);
+  drop_pairs(world, event->graph_task);
 }
 
 /* queue */
@@ -137,11 +163,12 @@ void
 td_apply_queue_push(td_world *world, const td_any_event *any) {
   const td_event_queue_push *event = &any->queue_push;
   if (event->node == TD_NONE || event->queue == TD_NONE || event->graph_task == TD_NONE)
-    return td_apply_trouble(world);
+    return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
   uint32_t task = td_task_obtain(world, event->node, event->graph_task);
-  if (task == TD_NONE || is_in_queue(world, task)) return td_apply_trouble(world);
+  if (task == TD_NONE) return;
+  if (is_in_queue(world, task)) return td_apply_trouble(world, TD_CONTRADICTION_in_queue);
   td_queue_entry entry = {event->node, event->graph_task, TD_TASK_NODE, 0};
-  if (!td_queue_enter(world, event->queue, entry)) return td_apply_trouble(world);
+  if (!td_queue_enter(world, event->queue, entry)) return;
   td_task_unpark(world, task);
   td_world_set(world, &td_world_task(world, task)->queue, event->queue);
   add_outstanding(world, event->graph_task);
@@ -149,39 +176,35 @@ td_apply_queue_push(td_world *world, const td_any_event *any) {
   td_apply_current(world, event->node);
 }
 
+/* It is the thread's now, whatever comes first: a capture, a skip, or its function. */
 static void
-leave_queue(td_world *world, const td_event_queue_pop *event) {
-  uint32_t task = TD_NONE;
-  if (event->node != TD_NONE && event->graph_task != TD_NONE)
-    task = td_task_find(world, event->node, event->graph_task);
+leave_queue(td_world *world, const td_event_queue_pop *event, const td_queue_entry *entry) {
+  if (event->node == TD_NONE) return;
+  td_pair_take(world, event->node, entry->graph_task);
+  uint32_t task = td_task_find(world, event->node, entry->graph_task);
   if (task != TD_NONE) {
     td_world_set(world, &td_world_task(world, task)->queue, TD_NONE);
-    uint32_t status = td_state_graph_task(&world->state, event->graph_task)->status;
+    uint32_t status = td_state_graph_task(&world->state, entry->graph_task)->status;
     if (status > TD_PASS_RUNNING) td_task_drop(world, task);
   }
-  /* It is the thread's now, whatever comes first: a capture, a skip, or its function. */
-  if (event->node != TD_NONE) {
-    td_world_set(world, &td_world_node(world, event->node)->thread, event->event.thread);
-    set_node_state(world, event->node, TD_NODE_running);
-  }
+  td_world_set(world, &td_world_node(world, event->node)->thread, event->event.thread);
+  set_node_state(world, event->node, TD_NODE_running);
 }
 
 void
 td_apply_queue_pop(td_world *world, const td_any_event *any) {
   const td_event_queue_pop *event = &any->queue_pop;
   td_queue_entry entry;
-  bool was_first = false;
-  if (event->queue == TD_NONE) return td_apply_trouble(world);
-  if (!td_queue_leave(world, event->queue, event->node, event->graph_task, &entry, &was_first))
-    return td_apply_trouble(world);
-  if (!was_first) td_apply_trouble(world);
+  if (event->queue == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
+  if (!td_queue_leave(world, event->queue, event->node, event->graph_task, &entry))
+    return td_apply_trouble(world, TD_CONTRADICTION_not_in_queue);
   td_queue_now *queue = td_world_queue(world, event->queue);
   td_world_set(world, &queue->n_popped, queue->n_popped + 1);
   td_world_set(world, &queue->last_node, event->node);
   td_world_set(world, &queue->last_depth,
                td_catalog_depth(world->state.catalog, event->graph_task));
   td_world_set_u64(world, &queue->last_pop_seq, world->state.header->seq);
-  leave_queue(world, event);
+  leave_queue(world, event, &entry);
   td_apply_work(world, &event->event, event->node, event->graph_task);
   td_apply_activity(world, &event->event, TD_thread_activity_processing);
   td_apply_current(world, event->node);
@@ -191,16 +214,16 @@ void
 td_apply_queue_wake(td_world *world, const td_any_event *any) {
   const td_event_queue_wake *event = &any->queue_wake;
   td_queue_entry entry = {TD_NONE, event->graph_task, TD_TASK_DUMMY, 0};
-  if (event->queue == TD_NONE || !td_queue_enter(world, event->queue, entry))
-    return td_apply_trouble(world);
-  add_outstanding(world, event->graph_task);
+  if (event->queue == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
+  if (td_queue_enter(world, event->queue, entry)) add_outstanding(world, event->graph_task);
 }
 
 void
 td_apply_queue_shutdown(td_world *world, const td_any_event *any) {
   uint32_t queue = any->queue_shutdown.queue;
   td_queue_entry entry = {TD_NONE, TD_NONE, TD_TASK_SHUTDOWN, 0};
-  if (queue == TD_NONE || !td_queue_enter(world, queue, entry)) td_apply_trouble(world);
+  if (queue == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
+  td_queue_enter(world, queue, entry);
 }
 
 /* buffer */
@@ -208,9 +231,10 @@ td_apply_queue_shutdown(td_world *world, const td_any_event *any) {
 void
 td_apply_buffer_add(td_world *world, const td_any_event *any) {
   const td_event_buffer_add *event = &any->buffer_add;
-  if (event->node == TD_NONE || event->graph_task == TD_NONE) return td_apply_trouble(world);
+  if (event->node == TD_NONE || event->graph_task == TD_NONE)
+    return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
   uint32_t task = td_task_obtain(world, event->node, event->graph_task);
-  if (task == TD_NONE || !td_arrival_add(world, task, event)) return td_apply_trouble(world);
+  if (task == TD_NONE || !td_arrival_add(world, task, event)) return;
   if (!is_in_queue(world, task)) set_node_state(world, event->node, TD_NODE_partial);
   td_apply_current(world, event->node);
 }
@@ -218,9 +242,16 @@ td_apply_buffer_add(td_world *world, const td_any_event *any) {
 /* The live task that an event is about, or TD_NONE and trouble. */
 static uint32_t
 task_of(td_world *world, uint32_t node, uint32_t graph_task) {
-  uint32_t task = TD_NONE;
-  if (node != TD_NONE && graph_task != TD_NONE) task = td_task_find(world, node, graph_task);
-  if (task == TD_NONE) td_apply_trouble(world);
+  if (node == TD_NONE || graph_task == TD_NONE) {
+    td_apply_trouble(world, TD_CONTRADICTION_unnamed);
+    td_apply_current(world, node);
+    return TD_NONE;
+  }
+  uint32_t task = td_task_find(world, node, graph_task);
+  if (task == TD_NONE) {
+    td_pair_take(world, node, graph_task);
+    td_apply_trouble_of(world, TD_CONTRADICTION_no_task, state_now(world, node));
+  }
   td_apply_current(world, node);
   return task;
 }
@@ -249,10 +280,9 @@ td_apply_dependency_dec(td_world *world, const td_any_event *any) {
 void
 td_apply_node_begin(td_world *world, const td_any_event *any) {
   const td_event_node_begin *event = &any->node_begin;
-  if (event->node == TD_NONE) return td_apply_trouble(world);
-  td_node_now *node = td_world_node(world, event->node);
-  td_world_set(world, &node->thread, event->event.thread);
-  td_world_set(world, &node->graph_task, event->graph_task);
+  if (event->node == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
+  td_pair_take(world, event->node, event->graph_task);
+  td_world_set(world, &td_world_node(world, event->node)->thread, event->event.thread);
   td_run_now *run = td_world_run_of(world, event->node);
   td_world_set_u64(world, &run->begin_ns, event->event.time);
   td_world_set_u64(world, &run->end_ns, 0);
@@ -265,11 +295,13 @@ td_apply_node_begin(td_world *world, const td_any_event *any) {
 void
 td_apply_node_end(td_world *world, const td_any_event *any) {
   const td_event_node_end *event = &any->node_end;
-  if (event->node == TD_NONE) return td_apply_trouble(world);
-  td_node_now *node = td_world_node(world, event->node);
-  if (node->state != TD_NODE_running && node->state != TD_NODE_failed) td_apply_trouble(world);
+  if (event->node == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
+  take_pair(world, event->node, event->graph_task);
+  td_node_state state = state_now(world, event->node);
+  if (state != TD_NODE_running && state != TD_NODE_failed)
+    td_apply_trouble_of(world, TD_CONTRADICTION_not_running, state);
   td_world_set_u64(world, &td_world_run_of(world, event->node)->end_ns, event->event.time);
-  if (node->state != TD_NODE_failed) set_node_state(world, event->node, TD_NODE_done);
+  if (state != TD_NODE_failed) set_node_state(world, event->node, TD_NODE_done);
   if (event->graph_task != TD_NONE) finish_task(world, event->node, event->graph_task);
   td_apply_activity(world, &event->event, TD_thread_activity_scattering);
   td_apply_current(world, event->node);
@@ -278,8 +310,9 @@ td_apply_node_end(td_world *world, const td_any_event *any) {
 void
 td_apply_node_skip(td_world *world, const td_any_event *any) {
   const td_event_node_skip *event = &any->node_skip;
-  if (event->node == TD_NONE) return td_apply_trouble(world);
-  if (td_state_node(&world->state, event->node)->state != TD_NODE_captured)
+  if (event->node == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
+  take_pair(world, event->node, event->graph_task);
+  if (state_now(world, event->node) != TD_NODE_captured)
     set_node_state(world, event->node, TD_NODE_skipped);
   if (event->graph_task != TD_NONE) finish_task(world, event->node, event->graph_task);
   td_apply_current(world, event->node);
@@ -287,7 +320,8 @@ td_apply_node_skip(td_world *world, const td_any_event *any) {
 
 void
 td_apply_capture(td_world *world, const td_any_event *any) {
-  if (any->capture.node == TD_NONE) return td_apply_trouble(world);
+  if (any->capture.node == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
+  take_pair(world, any->capture.node, any->capture.graph_task);
   set_node_state(world, any->capture.node, TD_NODE_captured);
   td_apply_current(world, any->capture.node);
 }
@@ -296,6 +330,7 @@ void
 td_apply_error(td_world *world, const td_any_event *any) {
   uint32_t node = any->error.node;
   if (node == TD_NONE) return;
+  take_pair(world, node, any->error.graph_task);
   set_node_state(world, node, TD_NODE_failed);
   td_apply_current(world, node);
 }

@@ -8,14 +8,15 @@
 void
 td_apply_thread_state(td_world *world, const td_any_event *any) {
   const td_event_thread_state *event = &any->thread_state;
-  if (event->state >= TD_thread_activity_LIMIT) return td_apply_trouble(world);
+  if (event->state >= TD_thread_activity_LIMIT)
+    return td_apply_trouble(world, TD_CONTRADICTION_impossible);
   td_apply_activity(world, &event->event, (td_thread_activity)event->state);
   td_world_set(world, &td_world_thread(world, event->event.thread)->graph_task, event->graph_task);
 }
 
 void
 td_apply_thread_end(td_world *world, const td_any_event *any) {
-  if (any->thread_end.id == TD_NONE) return td_apply_trouble(world);
+  if (any->thread_end.id == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_unnamed);
   td_event ended = any->event;
   ended.thread = any->thread_end.id;
   td_apply_activity(world, &ended, TD_thread_activity_ended);
@@ -72,7 +73,7 @@ td_apply_node_now(td_world *world, const td_any_event *any) {
   const td_event_node_now *event = &any->node_now;
   if (event->node == TD_NONE || event->state >= TD_N_NODE_STATES ||
       event->anomaly > TD_anomaly_kind_LIMIT || event->birthplace > TD_birthplace_LIMIT)
-    return td_apply_trouble(world);
+    return td_apply_trouble(world, TD_CONTRADICTION_keyframe);
   td_node_now *node = td_world_node(world, event->node), changed = *node;
   changed.state = (uint8_t)event->state;
   changed.anomaly = (uint8_t)event->anomaly;
@@ -88,18 +89,42 @@ void
 td_apply_pass_now(td_world *world, const td_any_event *any) {
   const td_event_pass_now *event = &any->pass_now;
   if (event->graph_task == TD_NONE || event->status > 1 + TD_task_status_error)
-    return td_apply_trouble(world);
+    return td_apply_trouble(world, TD_CONTRADICTION_keyframe);
   td_graph_task_now *now = td_world_graph_task(world, event->graph_task);
   td_world_set(world, &now->status, event->status);
   td_world_set(world, &now->outstanding, event->outstanding);
   td_world_set(world, &now->n_done, event->done);
 }
 
+static void
+set_state(td_world *world, uint32_t node, uint32_t state) {
+  td_node_now *now = td_world_node(world, node), changed = *now;
+  changed.state = (uint8_t)state;
+  td_world_set(world, (td_word *)now, *(td_word *)&changed);
+}
+
+/* node_now and pair_now say later what it was doing. Tapes of Tapedeck before 0.4 have no pair_now:
+ * of a pair that is not the node's own it is only known that the node ran. */
 void
 td_apply_ran_now(td_world *world, const td_any_event *any) {
   const td_event_ran_now *event = &any->ran_now;
-  if (event->node == TD_NONE) return td_apply_trouble(world);
-  td_world_set(world, &td_world_node(world, event->node)->graph_task, event->graph_task);
+  if (event->node == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_keyframe);
+  td_pair_take(world, event->node, event->graph_task);
+  set_state(world, event->node, TD_NODE_done);
+}
+
+/* What a node did in one of the passes that share it. Of a node's pairs its own comes last. */
+void
+td_apply_pair_now(td_world *world, const td_any_event *any) {
+  const td_event_pair_now *event = &any->pair_now;
+  if (event->node == TD_NONE || event->state >= TD_N_NODE_STATES)
+    return td_apply_trouble(world, TD_CONTRADICTION_keyframe);
+  td_pair_take(world, event->node, event->graph_task);
+  set_state(world, event->node, event->state);
+  td_world_set(world, &td_world_node(world, event->node)->thread, event->runner);
+  td_run_now *run = td_world_run_of(world, event->node);
+  td_world_set_u64(world, &run->begin_ns, event->begin_ns);
+  td_world_set_u64(world, &run->end_ns, event->end_ns);
 }
 
 /* The task of an entry is there, and in no queue yet. */
@@ -121,21 +146,21 @@ td_apply_entry_now(td_world *world, const td_any_event *any) {
                           : event->node == TD_NONE && (event->kind_of_task == TD_TASK_DUMMY ||
                                                        event->kind_of_task == TD_TASK_SHUTDOWN);
   if (!is_known || event->queue == TD_NONE || !td_queue_append(world, event->queue, entry))
-    return td_apply_trouble(world);
+    return td_apply_trouble(world, TD_CONTRADICTION_keyframe);
   if (is_node) td_world_set(world, &td_world_task(world, task)->queue, event->queue);
 }
 
 void
 td_apply_work_now(td_world *world, const td_any_event *any) {
   const td_event_work_now *event = &any->work_now;
-  if (event->id == TD_NONE) return td_apply_trouble(world);
+  if (event->id == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_keyframe);
   td_world_set(world, &td_world_thread(world, event->id)->graph_task, event->graph_task);
 }
 
 void
 td_apply_queue_now(td_world *world, const td_any_event *any) {
   const td_event_queue_now *event = &any->queue_now;
-  if (event->queue == TD_NONE) return td_apply_trouble(world);
+  if (event->queue == TD_NONE) return td_apply_trouble(world, TD_CONTRADICTION_keyframe);
   td_queue_now *queue = td_world_queue(world, event->queue);
   td_world_set(world, &queue->n_pushed, event->pushed);
   td_world_set(world, &queue->n_popped, event->popped);
@@ -149,7 +174,7 @@ td_apply_thread_now(td_world *world, const td_any_event *any) {
   const td_event_thread_now *event = &any->thread_now;
   bool has_lock = event->lock < TD_lock_kind_LIMIT || event->lock == TD_NONE;
   if (event->id == TD_NONE || event->state >= TD_thread_activity_LIMIT || !has_lock)
-    return td_apply_trouble(world);
+    return td_apply_trouble(world, TD_CONTRADICTION_keyframe);
   td_thread_now *thread = td_world_thread(world, event->id);
   td_world_set(world, &thread->state, event->state);
   td_world_set(world, &thread->node, event->node);
@@ -164,4 +189,9 @@ td_apply_totals_now(td_world *world, const td_any_event *any) {
   td_world_set(world, &header->n_anomalies, event->n_anomalies);
   td_world_set(world, &header->step, event->step);
   td_world_set(world, &header->current_node, event->current_node);
+  td_contradictions *noted = &header->contradictions;
+  td_world_set(world, &noted->n, event->n_contradictions);
+  td_world_set_u64(world, &noted->first, event->contradiction);
+  td_world_set(world, &noted->why, TD_MIN(event->why, (uint32_t)TD_N_CONTRADICTIONS - 1));
+  td_world_set(world, &noted->state, TD_MIN(event->contradicted, (uint32_t)TD_NODE_absent));
 }

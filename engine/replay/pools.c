@@ -47,12 +47,22 @@ leave_tree(td_world *world, uint32_t task) {
   td_world_set(world, link, leaf);
 }
 
+/* The list of a pass that has the task: of the live ones, or of those whose pairs are over. */
+static uint32_t *
+list_of(const td_world *world, td_graph_task_now *owner, uint32_t task) {
+  return td_state_task_is_over(&world->state, task) ? &owner->first_over : &owner->first_live;
+}
+
 static void
-enter_pass(td_world *world, uint32_t task, td_graph_task_now *owner) {
-  uint32_t newer = owner->first_live;
+enter_pass(td_world *world, uint32_t task) {
+  td_task_now *entered = td_world_task(world, task);
+  td_graph_task_now *owner = td_world_graph_task(world, entered->graph_task);
+  uint32_t *first = list_of(world, owner, task), newer = *first;
   if (newer) td_world_set(world, &td_world_task(world, newer - 1)->pass_prev, task);
-  td_world_set(world, &owner->first_live, task + 1);
-  td_world_set(world, &owner->n_live, owner->n_live + 1);
+  td_world_set(world, &entered->pass_prev, TD_NONE);
+  td_world_set(world, &entered->pass_next, newer - 1);
+  td_world_set(world, first, task + 1);
+  if (first == &owner->first_live) td_world_set(world, &owner->n_live, owner->n_live + 1);
 }
 
 static void
@@ -60,12 +70,13 @@ leave_pass(td_world *world, uint32_t task) {
   const td_task_now *left = td_state_task(&world->state, task);
   uint32_t newer = left->pass_prev, older = left->pass_next;
   td_graph_task_now *owner = td_world_graph_task(world, left->graph_task);
+  uint32_t *first = list_of(world, owner, task);
   if (newer == TD_NONE)
-    td_world_set(world, &owner->first_live, older + 1);
+    td_world_set(world, first, older + 1);
   else
     td_world_set(world, &td_world_task(world, newer)->pass_next, older);
   if (older != TD_NONE) td_world_set(world, &td_world_task(world, older)->pass_prev, newer);
-  td_world_set(world, &owner->n_live, owner->n_live - 1);
+  if (first == &owner->first_live) td_world_set(world, &owner->n_live, owner->n_live - 1);
 }
 
 static void
@@ -76,27 +87,62 @@ set_task(td_world *world, uint32_t task, const td_task_now *value) {
     td_world_set(world, at + i, words[i]);
 }
 
-uint32_t
-td_task_obtain(td_world *world, uint32_t node, uint32_t graph_task) {
-  uint32_t task = td_task_find(world, node, graph_task);
-  if (task != TD_NONE) return task;
-  task = take_task(world);
+/* Makes the task of a node in a graph task, in the list that its pair says. */
+static uint32_t
+make_task(td_world *world, uint32_t node, uint32_t graph_task, uint32_t pair) {
+  uint32_t task = take_task(world);
   if (task == TD_NONE) return TD_NONE;
-  td_graph_task_now *owner = td_world_graph_task(world, graph_task);
   set_task(world, task,
            &(td_task_now){.node = node,
                           .graph_task = graph_task,
                           .child = {TD_NONE, TD_NONE},
                           .pass_prev = TD_NONE,
-                          .pass_next = owner->first_live - 1,
+                          .pass_next = TD_NONE,
                           .first_arrival = TD_NONE,
                           .queue = TD_NONE,
                           .parked_prev = TD_NONE,
-                          .parked_next = TD_NONE});
+                          .parked_next = TD_NONE,
+                          .pair = pair});
   td_world_set(world, find_link(world, node, graph_task, TD_NONE), task);
-  td_world_set(world, &td_world_node(world, node)->graph_task, graph_task);
-  enter_pass(world, task, owner);
+  enter_pass(world, task);
   return task;
+}
+
+uint32_t
+td_task_obtain(td_world *world, uint32_t node, uint32_t graph_task) {
+  td_pair_take(world, node, graph_task);
+  uint32_t task = td_task_find(world, node, graph_task);
+  return task != TD_NONE ? task : make_task(world, node, graph_task, TD_NONE);
+}
+
+static uint32_t
+take_pair(td_world *world) {
+  td_state_header *header = world->state.header;
+  uint32_t pair = header->free_pair;
+  if (pair != TD_NONE) {
+    td_world_set(world, &header->free_pair, td_state_pair_at(&world->state, pair)->thread);
+    return pair;
+  }
+  pair = header->n_pairs_used;
+  if (!td_world_grow(world, TD_WORLD_pairs, pair + 1)) return TD_NONE;
+  td_world_set(world, &header->n_pairs_used, pair + 1);
+  return pair;
+}
+
+static void
+set_pair(td_world *world, uint32_t pair, const td_pair_now *value) {
+  const td_word *words = (const td_word *)value;
+  td_word *at = (td_word *)td_world_pair_at(world, pair);
+  for (size_t i = 0; i < sizeof *value / sizeof *words; i++)
+    td_world_set(world, at + i, words[i]);
+}
+
+static void
+free_pair(td_world *world, uint32_t pair) {
+  td_state_header *header = world->state.header;
+  if (pair == TD_NONE) return;
+  set_pair(world, pair, &(td_pair_now){.thread = header->free_pair});
+  td_world_set(world, &header->free_pair, pair);
 }
 
 static void
@@ -119,6 +165,7 @@ td_task_drop(td_world *world, uint32_t task) {
   free_arrivals(world, task);
   leave_tree(world, task);
   leave_pass(world, task);
+  free_pair(world, td_state_task(&world->state, task)->pair);
   set_task(world, task, td_world_first_task(world));
   td_world_set(world, td_world_free_task(world, header->n_free_tasks), task);
   td_world_set(world, &header->n_free_tasks, header->n_free_tasks + 1);
@@ -156,6 +203,87 @@ td_task_unpark(td_world *world, uint32_t task) {
                before);
   td_world_set(world, &parked->parked, 0);
   td_world_set(world, &owner->n_parked, owner->n_parked - 1);
+}
+
+void
+td_task_finish(td_world *world, uint32_t task) {
+  uint32_t pair = td_state_task(&world->state, task)->pair;
+  if (pair == TD_NONE) {
+    td_task_drop(world, task);
+    return;
+  }
+  td_task_unpark(world, task);
+  free_arrivals(world, task);
+  leave_pass(world, task);
+  td_pair_now over = *td_state_pair_at(&world->state, pair);
+  over.is_over = true;
+  set_pair(world, pair, &over);
+  enter_pass(world, task);
+}
+
+/* ---- pairs ---- */
+
+static bool
+is_pass_over(const td_world *world, uint32_t graph_task) {
+  return td_state_graph_task(&world->state, graph_task)->status > TD_PASS_RUNNING;
+}
+
+/* Puts the node's own pair into `pairs`, unless its pass is over. A pair without a live task is
+ * over, and needs a task to be found by. */
+static void
+set_aside(td_world *world, uint32_t node) {
+  const td_node_now *now = td_state_node(&world->state, node);
+  uint32_t own = now->graph_task, task, pair;
+  if (own == TD_NONE) return;
+  task = td_state_task_of_pair(&world->state, node, own);
+  if (task == TD_NONE && is_pass_over(world, own)) return;
+  const td_run_now *run = td_state_run(&world->state, node);
+  td_pair_now aside = {
+      .begin_ns = run->begin_ns,
+      .end_ns = run->end_ns,
+      .thread = now->thread,
+      .state = now->state == TD_NODE_released ? now->before : now->state,
+      .is_over = task == TD_NONE,
+      .is_known = true,
+  };
+  pair = take_pair(world);
+  if (pair == TD_NONE) return;
+  set_pair(world, pair, &aside);
+  if (task == TD_NONE && make_task(world, node, own, pair) == TD_NONE)
+    free_pair(world, pair);
+  else if (task != TD_NONE)
+    td_world_set(world, &td_world_task(world, task)->pair, pair);
+}
+
+static void
+set_own(td_world *world, uint32_t node, const td_pair_now *pair, uint32_t graph_task) {
+  td_node_now *now = td_world_node(world, node), changed = *now;
+  td_run_now *run = td_world_run_of(world, node);
+  changed.state = pair->state;
+  td_world_set(world, (td_word *)now, *(td_word *)&changed);
+  td_world_set(world, &now->thread, pair->thread);
+  td_world_set(world, &now->graph_task, graph_task);
+  td_world_set_u64(world, &run->begin_ns, pair->begin_ns);
+  td_world_set_u64(world, &run->end_ns, pair->end_ns);
+}
+
+void
+td_pair_take(td_world *world, uint32_t node, uint32_t graph_task) {
+  const td_node_now *now = td_state_node(&world->state, node);
+  if (now->graph_task == graph_task) return;
+  set_aside(world, node);
+  uint32_t task = td_state_task_of_pair(&world->state, node, graph_task);
+  uint32_t aside = task == TD_NONE ? TD_NONE : td_state_task(&world->state, task)->pair;
+  bool is_absent = td_state_node(&world->state, node)->state == TD_NODE_absent;
+  td_pair_now pair = {.state = is_absent ? TD_NODE_absent : TD_NODE_created, .thread = TD_NONE};
+  if (aside != TD_NONE) pair = *td_state_pair_at(&world->state, aside);
+  set_own(world, node, &pair, graph_task);
+  if (pair.is_over) {
+    td_task_drop(world, task);
+  } else if (aside != TD_NONE) {
+    free_pair(world, aside);
+    td_world_set(world, &td_world_task(world, task)->pair, TD_NONE);
+  }
 }
 
 static uint32_t

@@ -140,7 +140,8 @@ static bool
 is_wanted(const heap_context *context, uint32_t place, uint32_t node, uint32_t graph_task) {
   const td_queue_entry *entry = td_state_entry(context->state, context->first + place);
   if (node == TD_NONE) return entry->kind != TD_TASK_NODE;
-  return entry->kind == TD_TASK_NODE && entry->node == node && entry->graph_task == graph_task;
+  return entry->kind == TD_TASK_NODE && entry->node == node &&
+         (graph_task == TD_NONE || entry->graph_task == graph_task);
 }
 
 /* Where the entry is, or n. */
@@ -151,7 +152,8 @@ find_entry(const heap_context *context, uint32_t n, uint32_t node, uint32_t grap
   if (node != TD_NONE && graph_task != TD_NONE)
     task = td_state_task_at(context->state, node, graph_task);
   if (context->indexed && task != TD_NONE) at = td_state_task(context->state, task)->place;
-  uint32_t end = context->indexed ? TD_MIN(n, at + INDEXED_LENGTH) : n;
+  bool is_placed = context->indexed && graph_task != TD_NONE;
+  uint32_t end = is_placed ? TD_MIN(n, at + INDEXED_LENGTH) : n;
   while (at < end && !is_wanted(context, at, node, graph_task))
     at++;
   return at < end ? at : n;
@@ -159,13 +161,12 @@ find_entry(const heap_context *context, uint32_t n, uint32_t node, uint32_t grap
 
 bool
 td_queue_leave(td_world *world, uint32_t queue, uint32_t node, uint32_t graph_task,
-               td_queue_entry *removed, bool *was_first) {
+               td_queue_entry *removed) {
   td_queue_now *now = td_world_queue(world, queue);
   heap_context context = context_of(world, queue);
   uint32_t at = find_entry(&context, now->n, node, graph_task);
   if (at == now->n) return false;
   *removed = get_entry(&context, NULL, at);
-  *was_first = at == 0;
   entries_remove(NULL, now->n, at, &context);
   td_world_set(world, &now->n, now->n - 1);
   store_entry(world, context.first + now->n, (td_queue_entry){0});

@@ -15,7 +15,8 @@ bool td_queue_enter(td_world *world, uint32_t queue, td_queue_entry entry);
 bool td_queue_append(td_world *world, uint32_t queue, td_queue_entry entry);
 
 /* td_queue_leave removes the entry of (node, graph_task), or, for node TD_NONE, the first that is a
- * dummy or a shutdown task, into *removed. False if there is none. *was_first tells whether it
- * was its turn. */
+ * dummy or a shutdown task, into *removed. For graph_task TD_NONE it is one of the node: who pops a
+ * task whose graph task is gone cannot tell which that was. False if there is none. Whether it was
+ * its turn, `check` judges. */
 bool td_queue_leave(td_world *world, uint32_t queue, uint32_t node, uint32_t graph_task,
-                    td_queue_entry *removed, bool *was_first);
+                    td_queue_entry *removed);

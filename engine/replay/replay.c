@@ -25,7 +25,7 @@ struct td_replay {
   td_segment segment;
   size_t *marks; /* (owned) journal length before each of the last n_marks events */
   size_t n_marks, marks_capacity;
-  uint64_t n_trouble, first_trouble;
+  td_contradictions contradictions; /* up to the end of the segment */
 };
 
 /* Damage in the middle of a tape leaves events that cannot be read: they change nothing but the
@@ -69,11 +69,6 @@ step_back(td_replay *replay) {
   td_world_undo(&replay->world, replay->marks[--replay->n_marks]);
 }
 
-static void
-note_trouble(td_replay *replay, uint64_t seq) {
-  if (replay->n_trouble++ == 0) replay->first_trouble = seq;
-}
-
 /* What indexing carries from event to event. */
 typedef struct indexing {
   td_replay *replay;
@@ -95,7 +90,6 @@ static td_status
 index_event(const td_any_event *event, uint64_t seq, void *data) {
   indexing *self = data;
   td_replay *replay = self->replay;
-  if (replay->world.troubled) note_trouble(replay, seq);
   if (self->listener && event) self->listener(event, seq, self->data);
   if (seq % DUE_EVENTS) return TD_OK;
   bool is_due = td_checkpoints_due(replay->checkpoints);
@@ -121,7 +115,6 @@ index_segment(indexing *self, const td_catalog *catalog, td_collecting *collecti
   td_status status = td_world_init(world, catalog, self->error);
   if (!status) status = td_world_begin(world, replay->tape, segment, collecting, self->error);
   if (status) return status;
-  if (world->troubled) note_trouble(replay, segment->first);
   replay->checkpoints =
       td_checkpoints_new(world, 0, checkpoint_bytes(segment->end - segment->first));
   if (!replay->checkpoints)
@@ -136,7 +129,6 @@ index_again(indexing *self) {
   td_checkpoints_free(replay->checkpoints);
   replay->checkpoints = NULL;
   td_world_fini(&replay->world);
-  replay->n_trouble = 0;
   self->listener = NULL;
   return index_segment(self, replay->catalog, NULL);
 }
@@ -152,6 +144,7 @@ open_parts(indexing *self) {
   status = td_collecting_end(collecting, status, &replay->catalog);
   if (!status && is_late) status = index_again(self);
   if (status) return status;
+  replay->contradictions = replay->world.state.header->contradictions;
   td_checkpoints_restore(replay->checkpoints, replay->segment.first);
   replay->world.journalling = true;
   return TD_OK;
@@ -297,8 +290,7 @@ td_replay_find(td_replay *replay, uint64_t from, bool forwards, td_event_predica
                       forwards ? "after" : "before", from);
 }
 
-uint64_t
-td_replay_trouble(const td_replay *replay, uint64_t *first_seq) {
-  if (first_seq) *first_seq = replay->first_trouble;
-  return replay->n_trouble;
+td_contradictions
+td_replay_contradictions(const td_replay *replay) {
+  return replay->contradictions;
 }

@@ -17,7 +17,7 @@ typedef struct td_replay td_replay;
 /* td_replay_open opens the tape, collects its catalog and runs through it once to lay checkpoints.
  * It calls `progress`, if not NULL, now and then with a share from 0 to 1; returning false
  * cancels (TD_INVALID, "cancelled"). Damage in the middle of a tape is not an error: see
- * td_replay_trouble. */
+ * td_replay_contradictions. */
 typedef bool (*td_replay_progress)(double share, void *data);
 td_status td_replay_open(const char *path, td_replay_progress progress, void *data,
                          td_replay **replay, td_error *error);
@@ -62,6 +62,7 @@ typedef bool (*td_event_predicate)(const td_any_event *event, void *data);
 td_status td_replay_find(td_replay *replay, uint64_t from, bool forwards,
                          td_event_predicate matches, void *data, uint64_t *seq, td_error *error);
 
-/* td_replay_trouble returns how many events contradict the state before them, and the first one.
- * Examples: an unknown id, a pop from an empty queue. The replay does not apply such events. */
-uint64_t td_replay_trouble(const td_replay *replay, uint64_t *first_seq);
+/* td_replay_contradictions returns what of the events up to the end of the segment contradicts the
+ * state before it. The header of a state has those up to its moment. The replay does not apply
+ * such an event. */
+td_contradictions td_replay_contradictions(const td_replay *replay);

@@ -159,6 +159,29 @@ put_entries(const putter *self) {
 }
 
 static void
+put_pair(const putter *self, uint32_t node, uint32_t graph_task, const td_pair_now *pair) {
+  PUT(self, pair_now, .node = node, .graph_task = graph_task, .state = pair->state,
+      .runner = pair->thread, .begin_ns = pair->begin_ns, .end_ns = pair->end_ns);
+}
+
+/* What a node ended as without running, no ran_now says. */
+static bool
+has_not_run(const td_node_now *now) {
+  return now->state == TD_NODE_skipped || now->state == TD_NODE_captured ||
+         now->state == TD_NODE_failed;
+}
+
+/* The node's own pair. */
+static void
+put_own(const putter *self, uint32_t node) {
+  const td_node_now *now = td_state_node(self->state, node);
+  const td_run_now *run = td_state_run(self->state, node);
+  const td_pair_now pair = {
+      .begin_ns = run->begin_ns, .end_ns = run->end_ns, .thread = now->thread, .state = now->state};
+  put_pair(self, node, is_pass_under_way(self, now->graph_task) ? now->graph_task : TD_NONE, &pair);
+}
+
+static void
 put_nodes(const putter *self) {
   for (uint32_t row = 0; row < self->catalog->n_nodes; row++) {
     const td_catalog_node *facts = &self->catalog->node_rows[row];
@@ -168,6 +191,29 @@ put_nodes(const putter *self) {
     PUT(self, node_now, .node = facts->id, .state = now->state, .runner = now->thread,
         .anomaly = now->anomaly, .birthplace = now->birthplace, .begin_ns = run->begin_ns,
         .end_ns = run->end_ns);
+    if (has_not_run(now) && is_pass_under_way(self, now->graph_task)) put_own(self, facts->id);
+  }
+}
+
+/* The pairs of a list of tasks that were set aside, or the own pairs of their nodes. */
+static void
+put_pairs_of(const putter *self, uint32_t first, bool own) {
+  for (uint32_t i = first; i; i = td_state_task(self->state, i - 1)->pass_next + 1) {
+    const td_task_now *task = td_state_task(self->state, i - 1);
+    if (task->pair == TD_NONE || if_declared(self, task->node) == TD_NONE) continue;
+    if (own)
+      put_own(self, task->node);
+    else
+      put_pair(self, task->node, task->graph_task, td_state_pair_at(self->state, task->pair));
+  }
+}
+
+static void
+put_pairs(const putter *self, bool own) {
+  for (uint32_t row = 0; row < self->catalog->n_graph_tasks; row++) {
+    const td_graph_task_now *now = td_state_graph_task_row(self->state, row);
+    put_pairs_of(self, now->first_live, own);
+    put_pairs_of(self, now->first_over, own);
   }
 }
 
@@ -206,10 +252,14 @@ td_segment_state_put(td_keyframe *keyframe, const td_state *state, const td_cata
   put_parked(&self);
   put_entries(&self);
   put_nodes(&self);
+  put_pairs(&self, false);
+  put_pairs(&self, true);
   put_queues(&self);
   put_threads(&self);
   PUT(&self, totals_now, .n_anomalies = header->n_anomalies, .step = header->step,
       .current_node = if_declared(&self, header->current_node),
-      .passes = td_catalog_n_passes_begun(catalog));
+      .passes = td_catalog_n_passes_begun(catalog), .n_contradictions = header->contradictions.n,
+      .contradiction = header->contradictions.first, .why = header->contradictions.why,
+      .contradicted = header->contradictions.state);
   td_number_map_fini(&self.declared);
 }

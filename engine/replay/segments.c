@@ -79,7 +79,9 @@ is_held(const td_world *world, const td_event *event) {
   uint32_t node = ((const td_event_node_free *)event)->node;
   const td_catalog *catalog = world->state.catalog;
   if (node == TD_NONE || !td_catalog_has_node(catalog, node)) return false;
-  uint32_t pass = td_state_node(&world->state, node)->graph_task;
+  const td_node_now *now = td_state_node(&world->state, node);
+  if (now->task != TD_NONE) return true;
+  uint32_t pass = now->graph_task;
   uint32_t row = pass == TD_NONE ? TD_NO_ROW : td_catalog_graph_task_row(catalog, pass);
   return row != TD_NO_ROW && td_state_graph_task_row(&world->state, row)->status == TD_PASS_RUNNING;
 }

@@ -17,12 +17,14 @@ static const td_queue_entry first_entry;
 static const td_task_now first_task = {.node = TD_NONE};
 static const uint32_t first_free_task;
 static const td_arrival_now first_arrival;
+static const td_pair_now first_pair_at;
 
 static const td_state_header first_header = {.free_arrival = TD_NONE,
                                              .first_parked = TD_NONE,
                                              .last_parked = TD_NONE,
                                              .current_node = TD_NONE,
-                                             .step = TD_NONE};
+                                             .step = TD_NONE,
+                                             .free_pair = TD_NONE};
 
 static const struct {
   const void *first;

@@ -65,8 +65,10 @@ typedef struct td_world {
   td_undo_word *journal; /* (owned) */
   size_t n_journal, journal_capacity;
 
-  bool troubled;      /* the event being applied contradicts the state */
-  bool out_of_memory; /* a table could not grow */
+  td_contradiction contradiction; /* how the event being applied contradicts the state, or none */
+  td_node_state contradicted;     /* of the pair that it is about, if it is of one */
+  bool is_beginning;              /* a keyframe is being applied */
+  bool out_of_memory;             /* a table could not grow */
 } td_world;
 
 /* td_world_init makes the state before the first event. The catalog may still be collected.

@@ -20,7 +20,7 @@ typedef struct beginning {
   td_collecting *collecting; /* or NULL */
   td_error *error;
   uint64_t time_ns; /* of the last event before the segment */
-  bool troubled;
+  bool contradicts; /* the keyframe itself */
 } beginning;
 
 static td_status
@@ -28,7 +28,7 @@ apply_one(const td_any_event *event, uint64_t seq, void *data) {
   beginning *self = data;
   td_status status = learn(self->world, self->collecting, event, seq, self->error);
   if (status) return status;
-  self->troubled |= self->world->troubled;
+  self->contradicts |= self->world->contradiction != TD_CONTRADICTION_none;
   if (event->event.kind == TD_EVENT_totals_now) self->time_ns = event->event.time;
   return TD_OK;
 }
@@ -37,10 +37,14 @@ td_status
 td_world_begin(td_world *world, td_tape *tape, const td_segment *segment, td_collecting *collecting,
                td_error *error) {
   beginning self = {world, collecting, error, 0, false};
+  td_state_header *header = world->state.header;
+  world->is_beginning = true;
   td_status status = td_tape_visit_keyframe(tape, segment, apply_one, &self, error);
-  td_world_set_u64(world, &world->state.header->seq, segment->first);
-  td_world_set_u64(world, &world->state.header->time_ns, self.time_ns);
-  world->troubled = self.troubled;
+  world->is_beginning = false;
+  td_world_set_u64(world, &header->seq, segment->first);
+  td_world_set_u64(world, &header->time_ns, self.time_ns);
+  world->contradiction = self.contradicts ? TD_CONTRADICTION_keyframe : TD_CONTRADICTION_none;
+  if (self.contradicts) td_apply_note_contradiction(world);
   return status;
 }
 

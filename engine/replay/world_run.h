@@ -17,8 +17,8 @@
 
 /* td_world_begin applies the keyframe of the segment that the catalog is of, so that the world
  * stands before the segment's first event. If the catalog is still collected, `collecting` is not
- * NULL, and gets the keyframe too. world->troubled: the keyframe contradicts itself. As
- * td_tape_visit_keyframe. */
+ * NULL, and gets the keyframe too. world->contradiction: the keyframe contradicts itself.
+ * As td_tape_visit_keyframe. */
 td_status td_world_begin(td_world *world, td_tape *tape, const td_segment *segment,
                          td_collecting *collecting, td_error *error);
 

@@ -149,7 +149,8 @@ class Readers(CliCase):
         self.assertGreater(len(pops), 5)
         for pop in pops[::7]:
             state = self.document("state", self.tape, "--at", pop["seq"] - 1, "--json")
-            self.assertEqual(list(state), ["seq", "t", "graph_tasks", "queues", "not_ready", "threads", "nodes"])
+            self.assertEqual(list(state), ["seq", "t", "graph_tasks", "queues", "not_ready", "threads", "nodes",
+                                           "contradictions"])
             self.assertEqual(state["seq"], pop["seq"] - 1)
             queue = state["queues"][pop["queue"]]
             self.assertEqual(list(queue), ["id", "device", "graph_task", "nodes"])

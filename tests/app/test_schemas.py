@@ -62,7 +62,7 @@ OF_TAPES = [["info"], ["info", "--slowest"], ["state"], ["report"], ["report", "
             ["whatif"], ["order"], ["findings"], ["quiz"], ["why", "--chain"]]
 
 # Members that a schema names and that need not be there.
-OPTIONAL = {"state": {"label", "module", "module_class"}, "events": {"known"},
+OPTIONAL = {"state": {"label", "module", "module_class", "passes", "first", "text"}, "events": {"known"},
             "bench": {"skipped", "value", "floor", "floor_value", "ratio", "judged", "rounds", "ratio_quartiles", "holds", "small"},
             "bench-scale": {"skipped", "sizes", "values", "exponent", "memory_mb", "memory_exponent", "small"}}
 

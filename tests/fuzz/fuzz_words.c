@@ -50,7 +50,7 @@ print_state(td_replay *replay, uint64_t seq) {
   char *text = NULL;
   size_t size;
   FILE *out = open_memstream(&text, &size);
-  td_state_print_json(td_replay_catalog(replay), td_replay_state(replay), seq, out);
+  td_state_print_json(replay, seq, out);
   fclose(out);
   free(text);
 }
@@ -79,7 +79,7 @@ explain(td_replay *replay, uint64_t seq) {
   for (uint32_t i = 0; i < td_replay_catalog(replay)->n_nodes && i < N_MOMENTS; i++)
     chain_back(replay, seq, td_replay_catalog(replay)->node_rows[i].id);
   for (uint32_t i = 0; i < td_replay_catalog(replay)->n_nodes && i < N_MOMENTS; i++)
-    free(td_why_wait(replay, i));
+    free(td_why_wait(replay, i, TD_NONE));
   print_state(replay, seq);
 }
 

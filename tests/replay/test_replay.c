@@ -102,7 +102,7 @@ test_three_ways(const void *data) {
   GPtrArray *states = states_by_replay(replay, random, share);
   assert_undo_equals(replay, states);
   assert_seek_equals(replay, states, random, 400);
-  g_assert_cmpuint(td_replay_trouble(replay, NULL), ==, 0);
+  g_assert_cmpuint(td_replay_contradictions(replay).n, ==, 0);
   g_ptr_array_unref(states);
   g_rand_free(random);
   td_replay_close(replay);
@@ -345,7 +345,7 @@ test_contradictions(void) {
     }
     g_assert_cmpint(td_tape_script_write(&script, path, NULL), ==, TD_OK);
     g_assert_cmpint(td_replay_open(path, NULL, NULL, &replay, NULL), ==, TD_OK);
-    n_trouble += td_replay_trouble(replay, NULL);
+    n_trouble += td_replay_contradictions(replay).n;
     GPtrArray *states = states_by_replay(replay, random, 10);
     assert_undo_equals(replay, states);
     assert_seek_equals(replay, states, random, 50);

@@ -38,8 +38,10 @@ count_twins_before(const td_catalog *catalog, const td_catalog_edge *edge) {
 /* Its function has returned, but not all of its gradients have left. */
 static bool
 hands_on(const td_scene_draw *draw, uint32_t node) {
-  const td_node_now *now = td_state_node(draw->state, node);
-  return now->thread != TD_NONE && td_state_thread(draw->state, now->thread)->node == node;
+  uint32_t pass = draw->scene->graph_task, runner = td_state_pair(draw->state, node, pass).thread;
+  if (runner == TD_NONE) return false;
+  const td_thread_now *thread = td_state_thread(draw->state, runner);
+  return thread->node == node && (pass == TD_NONE || thread->graph_task == pass);
 }
 
 /* A node that is complete has everything that its users sent; one that is not, what lies in its
@@ -278,7 +280,7 @@ moving_edge(const td_scene_draw *draw) {
   const td_graph_scene *scene = draw->scene;
   uint32_t node = draw->state->header->current_node;
   if (td_scene_find(scene, node) == TD_NONE) return TD_NONE;
-  uint32_t state = td_state_node(draw->state, node)->state;
+  uint32_t state = td_state_pair(draw->state, node, scene->graph_task).state;
   if (state != TD_NODE_partial && state != TD_NODE_waiting && state != TD_NODE_queued)
     return TD_NONE;
   const td_task_now *task = td_state_task_find(draw->state, node, scene->graph_task);

@@ -141,7 +141,7 @@ static void
 draw_anomalies(const td_scene_draw *draw) {
   const td_graph_scene *scene = draw->scene;
   for (uint32_t i = 0; i < scene->n_nodes && draw->state->header->n_anomalies; i++)
-    if (td_scene_now(draw, i)->anomaly)
+    if (td_scene_now(draw, i).anomaly)
       td_shape_diamond(draw->cr, scene->layout->x[i], scene->layout->y[i], 7 / draw->view->scale,
                        draw->theme->error);
 }

@@ -64,7 +64,7 @@ anomaly_word(uint32_t anomaly) {
 }
 
 static void
-draw_badge(const td_scene_draw *draw, td_box box, const td_node_now *now) {
+draw_badge(const td_scene_draw *draw, td_box box, const td_scene_doing *now) {
   bool sum = now->birthplace == TD_birthplace_sum;
   char *text = td_format(sum ? "Σ %s" : "%s", anomaly_word(now->anomaly));
   double x = sum ? box.x + box.width / 2 - 32 : box.x + box.width - 6;
@@ -73,7 +73,7 @@ draw_badge(const td_scene_draw *draw, td_box box, const td_node_now *now) {
 }
 
 static void
-draw_anomaly(const td_scene_draw *draw, td_box box, const td_node_now *now) {
+draw_anomaly(const td_scene_draw *draw, td_box box, const td_scene_doing *now) {
   td_box around = {box.x - 3, box.y - 3, box.width + 6, box.height + 6};
   td_shape_rounded(draw->cr, around, RADIUS + 3);
   td_theme_source(draw->cr, draw->theme->error);
@@ -82,18 +82,24 @@ draw_anomaly(const td_scene_draw *draw, td_box box, const td_node_now *now) {
   draw_badge(draw, box, now);
 }
 
-static const char *
-running_thread(const td_scene_draw *draw, const td_node_now *now) {
+/* The name of the thread that runs a node, or NULL. A thread that waits for a lock in it says so:
+ * "main waits for a lock". The caller frees. */
+static char *
+dup_runner(const td_scene_draw *draw, const td_scene_doing *now) {
   const td_catalog *catalog = draw->scene->catalog;
-  return now->thread < catalog->n_threads ? catalog->threads[now->thread].name : "";
+  const char *name = now->thread < catalog->n_threads ? catalog->threads[now->thread].name : "";
+  if (!*name) return NULL;
+  const td_thread_now *thread = td_state_thread(draw->state, now->thread);
+  bool waits = thread->lock != TD_NONE && thread->node == now->node;
+  return td_format(waits ? td_translate("%s waits for a lock") : "%s", name);
 }
 
 /* The name of the thread that runs a node, on a tag that hangs on its card. */
 static void
-draw_thread(const td_scene_draw *draw, const td_node_now *now, td_box box) {
-  const char *name = running_thread(draw, now);
+draw_thread(const td_scene_draw *draw, const td_scene_doing *now, td_box box) {
+  char *name = dup_runner(draw, now);
   double width;
-  if (!*name) return;
+  if (!name) return;
   td_label_size(draw->labels, name, 10, true, &width, NULL);
   td_box tag = {box.x + box.width - width - 18, box.y + box.height - 8, width + 12, 15};
   td_shape_rounded(draw->cr, tag, 4);
@@ -104,6 +110,7 @@ draw_thread(const td_scene_draw *draw, const td_node_now *now, td_box box) {
   cairo_stroke(draw->cr);
   td_label_draw(draw->labels, draw->cr, name, 10, tag.x + 6, tag.y + 0.5, 0,
                 draw->theme->foreground, true);
+  free(name);
 }
 
 static td_colour
@@ -129,7 +136,7 @@ right_text(const td_scene_draw *draw, uint32_t i, td_node_state state) {
  * right. */
 static void
 draw_facts(const td_scene_draw *draw, uint32_t i, td_box box, td_colour colour) {
-  const td_node_now *now = td_scene_now(draw, i);
+  td_scene_doing now = td_scene_now(draw, i);
   const char *number = draw->scene->nodes[i].number;
   double y = box.y + 25, left = box.x + STRIPE + 9, right = box.x + box.width - 9;
   double number_width, width = 0;
@@ -139,7 +146,7 @@ draw_facts(const td_scene_draw *draw, uint32_t i, td_box box, td_colour colour) 
   if (left + number_width + 6 <= right - width)
     td_label_draw(draw->labels, draw->cr, number, 11, left, y, 0,
                   td_colour_mix(colour, ground_colour(draw, i), 0.3), false);
-  if (now->state == TD_NODE_running) draw_thread(draw, now, box);
+  if (now.runs) draw_thread(draw, &now, box);
   if (text) td_label_right(draw->labels, draw->cr, text, 11, right, y, colour, true);
   free(text);
 }
@@ -249,7 +256,7 @@ draw_small_card(const td_scene_draw *draw, uint32_t i) {
 static void
 draw_node(const td_scene_draw *draw, uint32_t i) {
   const td_scene_node *self = &draw->scene->nodes[i];
-  const td_node_now *now = td_scene_now(draw, i);
+  td_scene_doing now = td_scene_now(draw, i);
   td_box box = td_scene_box(draw->scene, i);
   if (self->block)
     td_scene_draw_block(draw, i);
@@ -259,7 +266,7 @@ draw_node(const td_scene_draw *draw, uint32_t i) {
     draw_port(draw, i);
   else
     draw_card(draw, i);
-  if (now->anomaly) draw_anomaly(draw, box, now);
+  if (now.anomaly) draw_anomaly(draw, box, &now);
 }
 
 static void
@@ -283,9 +290,9 @@ td_scene_draw_nodes(td_scene_draw *draw) {
     if (!td_scene_sees(draw, box.x - 14, box.y - 20, box.x + box.width + 14,
                        box.y + box.height + 14))
       continue;
-    const td_node_now *now = td_scene_now(draw, i);
+    td_scene_doing now = td_scene_now(draw, i);
     draw->n_shown++;
-    if (now->state == TD_NODE_running || now->anomaly) {
+    if (now.runs || now.anomaly) {
       TD_GROW(above, n_above, capacity);
       above[n_above++] = i;
     } else {
@@ -318,6 +325,6 @@ td_scene_draw_ring(const td_scene_draw *draw, uint32_t i, double strength) {
   cairo_set_line_width(draw->cr, 2 / TD_MIN(draw->view->scale, 1));
   cairo_stroke(draw->cr);
   if (draw->view->scale >= td_scale_full) draw_slots_of(draw, i);
-  const td_node_now *now = td_scene_now(draw, i);
-  if (now->anomaly && !td_scene_is_far(draw->scene, draw->view->scale)) draw_badge(draw, box, now);
+  td_scene_doing now = td_scene_now(draw, i);
+  if (now.anomaly && !td_scene_is_far(draw->scene, draw->view->scale)) draw_badge(draw, box, &now);
 }

@@ -188,7 +188,7 @@ draw_last(const strip *self) {
   const td_queue_now *now = td_state_queue(self->state, self->queue);
   td_box box = card_box(self->catalog, LEFT, self->y);
   if (td_catalog_has_node(self->catalog, now->last_node)) {
-    uint32_t state = td_state_node(self->state, now->last_node)->state;
+    uint32_t state = td_state_pair(self->state, now->last_node, TD_NONE).state;
     draw_card(self, box, now->last_node, now->last_depth, 0, settled(state));
     td_label_middle(self->labels, self->cr, td_translate("last popped"), 10, box.x + box.width / 2,
                     box.y + box.height + 3, self->theme->dim, false);

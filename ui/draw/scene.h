@@ -130,11 +130,19 @@ td_scene_box(const td_graph_scene *scene, uint32_t i) {
                   node->width, node->height};
 }
 
+/* What a node is doing in the pass of its scene. */
+typedef struct td_scene_doing {
+  uint32_t node, thread; /* that runs or ran it, or TD_NONE */
+  bool runs;
+  uint8_t anomaly, birthplace; /* of td_node_now */
+} td_scene_doing;
+
 /* td_scene_now (scene_state.c) returns what a scene node is doing. Of a block it returns the member
  * that matters most: one with an anomaly, one that runs, or the first. */
-const td_node_now *td_scene_now(const td_scene_draw *draw, uint32_t i);
+td_scene_doing td_scene_now(const td_scene_draw *draw, uint32_t i);
 
-/* td_scene_state (scene_state.c) returns the state in which a node is drawn. A failed node that was
+/* td_scene_state (scene_state.c) returns the state in which a node is drawn: that of the pair of
+ * the scene's pass and the node. A failed node that was
  * released is still a failed one. What a node did in other passes says nothing of a pass that has
  * not begun. A block has the state of the member that matters most; between its first and its last
  * node it is partial. td_scene_state_of returns that of a node of the graph. */

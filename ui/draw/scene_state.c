@@ -17,9 +17,9 @@ is_ended(uint32_t state) {
 
 td_node_state
 td_scene_state_of(const td_scene_draw *draw, uint32_t node) {
-  const td_node_now *now = td_state_node(draw->state, node);
-  if (now->state == TD_NODE_released && now->before == TD_NODE_failed) return TD_NODE_failed;
-  return is_ended(now->state) && !draw->pass_begun ? TD_NODE_created : now->state;
+  td_pair_now now = td_state_pair(draw->state, node, draw->scene->graph_task);
+  if (now.state == TD_NODE_released && now.before == TD_NODE_failed) return TD_NODE_failed;
+  return is_ended(now.state) && !draw->pass_begun ? TD_NODE_created : (td_node_state)now.state;
 }
 
 void
@@ -52,15 +52,21 @@ td_scene_state(const td_scene_draw *draw, uint32_t i) {
   return block ? block_state(draw, block) : td_scene_state_of(draw, draw->scene->nodes[i].node);
 }
 
-const td_node_now *
+static td_scene_doing
+look_at(const td_scene_draw *draw, uint32_t node) {
+  const td_node_now *now = td_state_node(draw->state, node);
+  td_pair_now pair = td_state_pair(draw->state, node, draw->scene->graph_task);
+  return (td_scene_doing){node, pair.thread, pair.state == TD_NODE_running, now->anomaly,
+                          now->birthplace};
+}
+
+td_scene_doing
 td_scene_now(const td_scene_draw *draw, uint32_t i) {
   const td_scene_block *block = td_scene_block_of(draw->scene, i);
-  const td_node_now *found = td_state_node(draw->state, draw->scene->nodes[i].node);
-  for (uint32_t k = 0; block && k < block->n_members && !found->anomaly; k++) {
-    const td_node_now *now =
-        td_state_node(draw->state, draw->scene->members[block->first_member + k]);
-    if (now->anomaly || (now->state == TD_NODE_running && found->state != TD_NODE_running))
-      found = now;
+  td_scene_doing found = look_at(draw, draw->scene->nodes[i].node);
+  for (uint32_t k = 0; block && k < block->n_members && !found.anomaly; k++) {
+    td_scene_doing now = look_at(draw, draw->scene->members[block->first_member + k]);
+    if (now.anomaly || (now.runs && !found.runs)) found = now;
   }
   return found;
 }

@@ -48,7 +48,7 @@ dup_event_words(const question *self) {
 static char *
 dup_words(const question *self) {
   if (self->is_of_event || self->node == TD_NONE) return dup_event_words(self);
-  return td_why_wait(self->walk.replay, self->node);
+  return td_why_wait(self->walk.replay, self->node, self->graph_task);
 }
 
 /* Answers */
@@ -97,7 +97,7 @@ tell_past(question *self, td_chain_goal goal, uint32_t queue) {
 
 static bool
 has_run(const question *self) {
-  uint8_t state = td_state_node(self->state, self->node)->state;
+  uint8_t state = td_state_pair(self->state, self->node, self->graph_task).state;
   return state == TD_NODE_running || state == TD_NODE_done || state == TD_NODE_captured ||
          state == TD_NODE_failed || state == TD_NODE_released;
 }

@@ -178,7 +178,7 @@ tell_devices(const view *view, const struct view *other) {
 static char *
 tell_unready(const view *view) {
   assert(view->took && view->passed_over);
-  char *wait = td_why_wait(view->replay, view->passed_over->node);
+  char *wait = td_why_wait(view->replay, view->passed_over->node, view->passed_over->graph_task);
   char *node = name_of(view, view->passed_over), *popped = name_of(view, view->took);
   char *text = td_said(NULL, TD_SAY_was_not_ready, td_with_text("side", view->letter),
                        td_with_text("node", node), td_with_text("popped", popped),

@@ -60,12 +60,12 @@ say_reason(td_telling *self, const td_question *question) {
       td_say_text(self->story.out, text);
     break;
   case TD_QUESTION_COUNT:
-    td_say_text(self->story.out, td_why_wait(self->replay, question->node));
+    td_say_text(self->story.out, td_why_wait(self->replay, question->node, question->graph_task));
     say_counts(&self->story, question);
     break;
   case TD_QUESTION_ORDER:
     for (uint32_t i = 1; i < question->n_key; i++)
-      td_say_text(self->story.out, td_why_wait(self->replay, (uint32_t)question->key[i]));
+      td_say_text(self->story.out, td_why_wait(self->replay, (uint32_t)question->key[i], TD_NONE));
     break;
   case TD_QUESTION_POLICY:
     say_firsts(self, question);
@@ -116,7 +116,8 @@ say_need_of_place(const td_story *story, const td_question *question, uint32_t n
 static void
 correct_pop(const td_telling *self, const td_question *question, uint32_t node) {
   const td_task_now *task = td_telling_find_task(&self->story, question, node);
-  td_say_text(self->story.out, td_why_wait(self->replay, node));
+  td_say_text(self->story.out,
+              td_why_wait(self->replay, node, task ? task->graph_task : question->graph_task));
   if (!task) return;
   if (task->dependencies)
     td_say_plain(self->story.out, TD_SAY_if_come);

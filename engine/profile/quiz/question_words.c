@@ -112,9 +112,10 @@ write_candidate(const td_story *story, const td_question *question, uint32_t nod
 
 static const char *
 role_of(const td_story *story, uint32_t from, uint32_t graph_task) {
-  const td_node_now *now = td_state_node(story->state, from);
-  bool took_part = now->graph_task == graph_task && now->state != TD_NODE_created;
-  return took_part ? td_translate(td_node_state_name((td_node_state)now->state))
+  td_pair_now pair = td_state_pair(story->state, from, graph_task);
+  uint32_t state = pair.state, settled = state == TD_NODE_released ? pair.before : state;
+  bool took_part = settled != TD_NODE_created && settled != TD_NODE_absent;
+  return took_part ? td_translate(td_node_state_name((td_node_state)state))
                    : td_sentence_text(TD_SAY_no_part);
 }
 
@@ -129,7 +130,7 @@ take_missing(td_missing *missing, uint32_t from) {
 /* A node that is done may still have to send a gradient, and one that runs may have sent it. */
 static void
 write_edge(const td_story *story, const td_question *question, td_missing *missing, uint32_t from) {
-  uint32_t state = td_state_node(story->state, from)->state;
+  uint32_t state = td_state_pair(story->state, from, question->graph_task).state;
   bool is_missing = take_missing(missing, from);
   td_sentence sentence = TD_SAY_edge;
   if (state == TD_NODE_done && is_missing) sentence = TD_SAY_edge_sent;

@@ -55,8 +55,9 @@ td_story_close(td_story *story) {
 /* ---- what a task waits for ---- */
 
 static char *
-dup_sender(const td_story *story, const td_sender *sender) {
-  td_node_state state = (td_node_state)td_state_node(story->state, sender->from)->state;
+dup_sender(const td_story *story, const td_sender *sender, uint32_t graph_task) {
+  td_pair_now pair = td_state_pair(story->state, sender->from, graph_task);
+  td_node_state state = (td_node_state)pair.state;
   bool has_sent = state == TD_NODE_done, has_several = sender->n_gradients > 1;
   td_sentence one = has_sent ? TD_SAY_sender_sent : TD_SAY_sender;
   td_sentence several = has_sent ? TD_SAY_sender_sent_of : TD_SAY_sender_of;
@@ -73,7 +74,8 @@ dup_senders(const td_story *story, const td_task_now *task) {
   td_missing_find(&missing, story->catalog, story->state, &story->senders, task);
   uint32_t named = TD_MIN(missing.n, TD_STORY_NAMED), more = missing.n - named;
   for (uint32_t i = 0; i < named; i++)
-    list = td_list_add(list, joint(i, named, more), dup_sender(story, &missing.senders[i]));
+    list = td_list_add(list, joint(i, named, more),
+                       dup_sender(story, &missing.senders[i], task->graph_task));
   td_missing_fini(&missing);
   return td_list_more(list, TD_SAY_list_more, more);
 }

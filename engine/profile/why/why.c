@@ -55,15 +55,31 @@ static const td_sentence conditions[TD_N_NODE_STATES] = {
 };
 
 static bool
-is_waiting(const td_story *story, uint32_t node) {
-  uint8_t state = td_state_node(story->state, node)->state;
-  return state == TD_NODE_waiting || state == TD_NODE_partial;
+is_waiting(const td_pair_now *pair) {
+  return pair->state == TD_NODE_waiting || pair->state == TD_NODE_partial;
 }
 
-/* `task` is one of the node's, or NULL: then it does not wait. */
+/* What is said of a thread that waits for a lock in the node that it runs. */
+static const td_sentence lock_waits[TD_lock_kind_LIMIT] = {
+    [TD_lock_kind_queue] = TD_SAY_waits_for_queue_lock,
+    [TD_lock_kind_graph_task] = TD_SAY_waits_for_pass_lock,
+    [TD_lock_kind_node] = TD_SAY_waits_for_node_lock,
+    [TD_lock_kind_gil] = TD_SAY_waits_for_gil,
+};
+
+static td_sentence
+condition_of(const td_story *story, uint32_t node, const td_pair_now *pair) {
+  if (!pair->is_known) return TD_SAY_is_forgotten;
+  if (pair->state != TD_NODE_running || pair->thread == TD_NONE) return conditions[pair->state];
+  const td_thread_now *thread = td_state_thread(story->state, pair->thread);
+  bool waits = thread->node == node && thread->lock < TD_lock_kind_LIMIT;
+  return waits ? lock_waits[thread->lock] : TD_SAY_is_running;
+}
+
+/* `task` is that of the pair, or NULL: then it does not wait. */
 static void
-say_node_now(const td_story *story, uint32_t node, const td_task_now *task, bool waits) {
-  const td_node_now *now = td_state_node(story->state, node);
+say_node_now(const td_story *story, uint32_t node, const td_pair_now *pair, const td_task_now *task,
+             bool waits) {
   if (waits && task->dependencies > 0) {
     char *wait = td_story_wait(story, task);
     td_story_say(story, TD_SAY_stop, td_with_text("clause", wait));
@@ -73,22 +89,23 @@ say_node_now(const td_story *story, uint32_t node, const td_task_now *task, bool
                  td_with_queue("queue", task->queue));
     say_queue_place(story, node, task);
   } else if (!waits) {
-    td_story_say(story, conditions[now->state], td_with_node("node", node),
-                 td_with_thread("thread", now->thread));
+    td_story_say(story, condition_of(story, node, pair), td_with_node("node", node),
+                 td_with_thread("thread", pair->thread));
   } else if (!say_last_sender(story, task)) {
     td_story_say(story, TD_SAY_has_all, td_with_node("node", node));
   }
 }
 
 char *
-td_why_wait(const td_replay *replay, uint32_t node) {
+td_why_wait(const td_replay *replay, uint32_t node, uint32_t graph_task) {
   td_story story;
   char *text = NULL;
   size_t size;
   if (td_story_open(&story, replay, &text, &size, NULL) != TD_OK) return td_dup_string("");
   if (td_catalog_has_node(story.catalog, node)) {
-    const td_task_now *task = td_state_task_find(story.state, node, TD_NONE);
-    say_node_now(&story, node, task, task && is_waiting(&story, node));
+    const td_task_now *task = td_state_task_find(story.state, node, graph_task);
+    td_pair_now pair = td_state_pair(story.state, node, graph_task);
+    say_node_now(&story, node, &pair, task, task && is_waiting(&pair));
   }
   td_story_close(&story);
   return text;
@@ -101,7 +118,8 @@ write_parked(const td_story *story, const td_task_now *task, FILE *out) {
   td_story line = *story;
   line.out = open_memstream(&text, &size);
   if (!line.out) td_out_of_memory();
-  say_node_now(&line, task->node, task, is_waiting(story, task->node));
+  td_pair_now pair = td_state_pair(story->state, task->node, task->graph_task);
+  say_node_now(&line, task->node, &pair, task, is_waiting(&pair));
   fclose(line.out);
   fprintf(out, "  %s\n", text);
   free(text);
@@ -145,14 +163,15 @@ explain_wait(const td_replay *replay, const td_any_event *event) {
   size_t size;
   uint32_t node = td_why_node_of(event);
   if (td_story_open(&story, replay, &text, &size, NULL) != TD_OK) return td_dup_string("");
+  uint32_t pass = td_event_graph_task(&event->event);
   const td_task_now *task =
-      td_catalog_has_node(story.catalog, node)
-          ? td_state_task_find(story.state, node, td_event_graph_task(&event->event))
-          : NULL;
-  if (task && event->event.kind == TD_EVENT_queue_push && task->queue != TD_NONE)
+      td_catalog_has_node(story.catalog, node) ? td_state_task_find(story.state, node, pass) : NULL;
+  if (task && event->event.kind == TD_EVENT_queue_push && task->queue != TD_NONE) {
     say_queue_place(&story, node, task);
-  else if (task)
-    say_node_now(&story, node, task, td_state_node(story.state, node)->state != TD_NODE_skipped);
+  } else if (task) {
+    td_pair_now pair = td_state_pair(story.state, node, pass);
+    say_node_now(&story, node, &pair, task, pair.state != TD_NODE_skipped);
+  }
   td_story_close(&story);
   return text;
 }

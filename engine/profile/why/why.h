@@ -16,8 +16,14 @@
 td_status td_why_pop(td_replay *replay, uint64_t seq, char **text, td_error *error);
 td_status td_why_at(td_replay *replay, uint64_t seq, char **text, td_error *error);
 
-/* td_why_wait explains, in the replay's present state, what a node waits for. The caller frees. */
-char *td_why_wait(const td_replay *replay, uint32_t node);
+/* td_why_wait explains, in the replay's present state, what a node waits for in a graph task. For
+ * TD_NONE, it is the graph task in which the node is most active. The caller frees. */
+char *td_why_wait(const td_replay *replay, uint32_t node, uint32_t graph_task);
+
+/* td_why_contradictions says in words what contradicts the state before it, or NULL if nothing
+ * does. The caller frees. */
+char *td_why_contradictions(const td_catalog *catalog, td_tape *tape,
+                            const td_contradictions *contradictions);
 
 /* td_why_write_parked writes a line for each task in not_ready: what it waits for. */
 void td_why_write_parked(const td_replay *replay, FILE *out);

@@ -89,9 +89,8 @@ has_arrived(const td_state *state, const td_task_now *task, const td_catalog_edg
 /* Nodes whose gradient has not come and that still can send it. */
 static gboolean
 can_send(const td_state *state, uint32_t node, uint32_t graph_task) {
-  const td_node_now *now = td_state_node(state, node);
   return td_state_task_find(state, node, graph_task) ||
-         (now->graph_task == graph_task && now->state == TD_NODE_running);
+         td_state_pair(state, node, graph_task).state == TD_NODE_running;
 }
 
 static char *

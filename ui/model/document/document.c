@@ -484,6 +484,13 @@ td_document_get_root(TdDocument *self) {
 }
 
 uint32_t
+td_document_pass_of(TdDocument *self, uint32_t node) {
+  double x, y;
+  bool is_shown = self->scene && td_graph_scene_place(self->scene, node, &x, &y);
+  return is_shown ? self->scene_task : TD_NONE;
+}
+
+uint32_t
 td_document_graph_task_at(TdDocument *self, uint64_t position) {
   return td_pass_at(td_document_get_catalog(self), td_replay_end(self->replay), self->process,
                     position);

@@ -78,6 +78,10 @@ uint32_t td_document_get_graph_task(TdDocument *self);
 /* td_document_get_root returns the node with which that graph task begins, or TD_NONE. */
 uint32_t td_document_get_root(TdDocument *self);
 
+/* td_document_pass_of returns the pass in which people look at a node: the graph task shown, if its
+ * picture has the node, or TD_NONE. */
+uint32_t td_document_pass_of(TdDocument *self, uint32_t node);
+
 /* td_document_show_graph_task makes a graph task's picture the scene, building it in a worker if
  * needed. */
 void td_document_show_graph_task(TdDocument *self, uint32_t graph_task);

@@ -38,16 +38,10 @@ td_document_dup_warning(TdDocument *self) {
                                     (gulong)info->n_dropped),
                            count);
   }
-  uint64_t first, n = td_replay_trouble(td_document_get_replay(self), &first);
-  if (n == 0 || growing) return NULL;
-  g_autofree char *count = td_format_count(n), *place = td_format_count(first);
-  return g_strdup_printf(
-      ngettext("%s event contradicts what was before: event %s. `tapedeck check` "
-               "tells more.",
-               "%s events contradict what was before, the first is event %s. "
-               "`tapedeck check` tells more.",
-               (gulong)n),
-      count, place);
+  td_replay *replay = td_document_get_replay(self);
+  td_contradictions contradictions = td_replay_contradictions(replay);
+  if (growing) return NULL;
+  return td_why_contradictions(td_replay_catalog(replay), td_replay_tape(replay), &contradictions);
 }
 
 /* Whether a NaN was found depends on what the recording looked for. Older tapes do not say that. */
@@ -171,7 +165,7 @@ td_document_dup_event_module(TdDocument *self, uint64_t seq) {
 
 char *
 td_document_dup_wait_text(TdDocument *self, uint32_t node) {
-  return td_why_wait(td_document_get_replay(self), node);
+  return td_why_wait(td_document_get_replay(self), node, td_document_pass_of(self, node));
 }
 
 uint64_t
@@ -195,7 +189,7 @@ td_document_find_running(TdDocument *self) {
                              ? TD_NONE
                              : td_state_queue(state, queue)->last_node;
   if (!td_catalog_has_node(td_document_get_catalog(self), node)) return TD_NONE;
-  return td_state_node(state, node)->state == TD_NODE_running ? node : TD_NONE;
+  return td_state_pair(state, node, TD_NONE).state == TD_NODE_running ? node : TD_NONE;
 }
 
 /* Why a task was popped follows from what else was in the queue then. */

@@ -29,7 +29,8 @@ td_node_query_free(TdNodeQuery *self) {
 gboolean
 td_node_query_matches(TdNodeQuery *self, uint32_t node) {
   const td_catalog *catalog = td_document_get_catalog(self->document);
-  td_node_state state = td_state_node(td_document_get_state(self->document), node)->state;
+  uint32_t pass = td_document_pass_of(self->document, node);
+  uint32_t state = td_state_pair(td_document_get_state(self->document), node, pass).state;
   return td_node_words_match(self->words, td_catalog_node_get(catalog, node),
                              self->in_state[state]);
 }

@@ -41,13 +41,19 @@ find_from(TdFactList *facts, uint32_t number, uint64_t ns, uint64_t *seq, td_any
   return FALSE;
 }
 
+static td_pair_now
+producer_now(TdFactList *facts, const td_catalog_edge *edge) {
+  uint32_t pass = td_document_pass_of(facts->document, edge->from);
+  return td_state_pair(facts->state, edge->from, pass);
+}
+
 /* The gradient moves when its producer has ended. Schedulers of 2017 add some before that. */
 static gboolean
 find_gradient(TdFactList *facts, uint32_t number, uint64_t *seq, td_any_event *event) {
-  const td_run_now *run = td_state_run(facts->state, facts->catalog->edges[number].from);
-  if (!run->begin_ns) return FALSE;
-  return (run->end_ns >= run->begin_ns && find_from(facts, number, run->end_ns, seq, event)) ||
-         find_from(facts, number, run->begin_ns, seq, event);
+  td_pair_now run = producer_now(facts, &facts->catalog->edges[number]);
+  if (!run.begin_ns) return FALSE;
+  return (run.end_ns >= run.begin_ns && find_from(facts, number, run.end_ns, seq, event)) ||
+         find_from(facts, number, run.begin_ns, seq, event);
 }
 
 static const char *const modes[TD_accumulation_LIMIT] = {
@@ -76,8 +82,8 @@ static const char *
 why_unknown(TdFactList *facts, const td_catalog_edge *edge) {
   if (td_document_get_info(facts->document)->known[TD_EVENT_buffer_add] == TD_knowledge_absent)
     return _("unknown: a recording of this level does not observe input buffers");
-  return td_state_run(facts->state, edge->from)->begin_ns ? _("unknown, or on its way")
-                                                          : _("not yet: its producer has not run");
+  return producer_now(facts, edge).begin_ns ? _("unknown, or on its way")
+                                            : _("not yet: its producer has not run");
 }
 
 static void

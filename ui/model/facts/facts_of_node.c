@@ -97,9 +97,11 @@ add_elsewhere(TdFactList *facts, uint32_t node) {
 
 static void
 add_now(TdFactList *facts, uint32_t node) {
-  const td_node_now *now = td_state_node(facts->state, node);
-  const td_run_now *run = td_state_run(facts->state, node);
-  const td_task_now *task = td_state_task_find(facts->state, node, TD_NONE);
+  uint32_t shown = td_document_pass_of(facts->document, node);
+  uint32_t last = td_state_node(facts->state, node)->graph_task;
+  uint32_t pass = shown != TD_NONE ? shown : last;
+  td_pair_now now = td_state_pair(facts->state, node, shown);
+  const td_task_now *task = td_state_task_find(facts->state, node, shown);
   facts->section = _("Now");
   td_fact_list_add(facts, _("State"), g_strdup(td_node_state_text_now(facts->document, node)));
   if (task && task->expected)
@@ -111,17 +113,17 @@ add_now(TdFactList *facts, uint32_t node) {
   if (task && task->queue != TD_NONE)
     td_fact_list_add_known(facts, _("Waits in"), queue_name(facts->catalog, task->queue),
                            TD_EVENT_queue_push);
-  if (now->graph_task != TD_NONE)
+  if (last != TD_NONE)
     td_fact_list_add(facts, _("Backward pass"),
                      g_strdup_printf(_("%u of %u (graph task %u)"),
-                                     td_catalog_graph_task_row(facts->whole, now->graph_task) + 1,
-                                     facts->whole->n_graph_tasks, now->graph_task));
+                                     td_catalog_graph_task_row(facts->whole, pass) + 1,
+                                     facts->whole->n_graph_tasks, pass));
   add_elsewhere(facts, node);
-  if (now->thread != TD_NONE)
-    td_fact_list_add(facts, _("Thread"), thread_name(facts->catalog, now->thread));
-  if (run->begin_ns) td_fact_list_add(facts, _("Began at"), td_format_ns(run->begin_ns));
-  if (run->begin_ns && run->end_ns >= run->begin_ns)
-    td_fact_list_add(facts, _("Took"), td_format_ns(run->end_ns - run->begin_ns));
+  if (now.thread != TD_NONE)
+    td_fact_list_add(facts, _("Thread"), thread_name(facts->catalog, now.thread));
+  if (now.begin_ns) td_fact_list_add(facts, _("Began at"), td_format_ns(now.begin_ns));
+  if (now.begin_ns && now.end_ns >= now.begin_ns)
+    td_fact_list_add(facts, _("Took"), td_format_ns(now.end_ns - now.begin_ns));
 }
 
 static void
@@ -199,11 +201,16 @@ add_inputs(TdFactList *facts, uint32_t node) {
   }
 }
 
+static td_node_state
+state_of(TdFactList *facts, uint32_t node) {
+  uint32_t pass = td_document_pass_of(facts->document, node);
+  return (td_node_state)td_state_pair(facts->state, node, pass).state;
+}
+
 static char *
 edge_text(TdFactList *facts, uint32_t node) {
   g_autofree char *name = td_document_dup_node_words(facts->document, node);
-  return g_strdup_printf("%s · %s", name,
-                         _(td_node_state_name(td_state_node(facts->state, node)->state)));
+  return g_strdup_printf("%s · %s", name, _(td_node_state_name(state_of(facts, node))));
 }
 
 /* Nodes of earlier passes that used the same leaf, and of later ones, say nothing about now. */

@@ -79,7 +79,8 @@ td_facts_add_error(TdFactList *facts, uint32_t node) {
   size_t n;
   const td_catalog_mention *problems = td_document_get_problems(facts->document, &n);
   td_any_event event;
-  if (td_state_node(facts->state, node)->state != TD_NODE_failed) return;
+  uint32_t pass = td_document_pass_of(facts->document, node);
+  if (td_state_pair(facts->state, node, pass).state != TD_NODE_failed) return;
   facts->section = _("Failed");
   for (size_t i = 0; i < n && has_happened(facts, &problems[i]); i++)
     if (problems[i].kind == TD_EVENT_error && problems[i].node == node &&

@@ -22,30 +22,43 @@ td_node_state_text(td_node_state state) {
   return state < TD_N_NODE_STATES ? _(state_names[state]) : "";
 }
 
+static gboolean
+waits_for_lock(const td_state *state, uint32_t node, const td_pair_now *now) {
+  if (now->state != TD_NODE_running || now->thread == TD_NONE) return FALSE;
+  const td_thread_now *thread = td_state_thread(state, now->thread);
+  return thread->node == node && thread->lock != TD_NONE;
+}
+
 const char *
 td_node_state_text_now(TdDocument *document, uint32_t node) {
   const td_state *state = td_document_get_state(document);
-  const td_task_now *task = td_state_task_find(state, node, TD_NONE);
-  td_node_state now = td_state_node(state, node)->state;
-  if (now == TD_NODE_partial && task && task->expected && !task->dependencies)
+  uint32_t pass = td_document_pass_of(document, node);
+  const td_task_now *task = td_state_task_find(state, node, pass);
+  td_pair_now now = td_state_pair(state, node, pass);
+  if (!now.is_known) return _("not known: another pass has used the node since this one ended");
+  if (waits_for_lock(state, node, &now)) return _("running, waits for a lock");
+  if (now.state == TD_NODE_partial && task && task->expected && !task->dependencies)
     return _("has all its gradients");
-  return td_node_state_text(now);
+  return td_node_state_text(now.state);
 }
 
 /* How many gradients came says more than that some did. */
 static char *
 dup_state(TdDocument *document, uint32_t node) {
   const td_state *state = td_document_get_state(document);
-  const td_node_now *now = td_state_node(state, node);
-  const td_task_now *task = td_state_task_find(state, node, TD_NONE);
-  if ((now->state == TD_NODE_waiting || now->state == TD_NODE_partial) && task && task->expected &&
+  uint32_t pass = td_document_pass_of(document, node);
+  td_pair_now now = td_state_pair(state, node, pass);
+  const td_task_now *task = td_state_task_find(state, node, pass);
+  if ((now.state == TD_NODE_waiting || now.state == TD_NODE_partial) && task && task->expected &&
       task->dependencies)
     return g_strdup_printf(_("waits, %u of %u gradients arrived"),
                            task->expected - MIN(task->dependencies, task->expected),
                            task->expected);
-  if (now->state == TD_NODE_running && now->thread != TD_NONE) {
-    char *thread = td_catalog_thread_label(td_document_get_catalog(document), now->thread);
-    char *text = g_strdup_printf(_("running on %s"), thread);
+  if (now.state == TD_NODE_running && now.thread != TD_NONE) {
+    char *thread = td_catalog_thread_label(td_document_get_catalog(document), now.thread);
+    bool waits = waits_for_lock(state, node, &now);
+    char *text = g_strdup_printf(
+        waits ? _("running on %s, which waits for a lock") : _("running on %s"), thread);
     free(thread);
     return text;
   }

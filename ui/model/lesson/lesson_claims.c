@@ -213,8 +213,8 @@ check_count(claim *self, GError **error) {
 
 static gboolean
 check_state(claim *self, GError **error) {
-  const td_node_now *now = td_state_node(td_replay_state(self->replay), self->node);
-  return compare(self, td_node_state_name((td_node_state)now->state), error);
+  td_pair_now now = td_state_pair(td_replay_state(self->replay), self->node, TD_NONE);
+  return compare(self, td_node_state_name((td_node_state)now.state), error);
 }
 
 /* The next event of a kind about the node. */
