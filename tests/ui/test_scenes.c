@@ -241,12 +241,54 @@ test_great_numbers(void) {
   g_unlink(path);
 }
 
+/* How many pixels of a drawn picture are not the background's. */
+static uint32_t
+count_drawn(td_graph_scene *scene, const td_state *state) {
+  const td_theme *theme = td_theme_default(false);
+  td_graph_view view = {.width = 200, .height = 150, .selected = TD_NONE, .hovered = TD_NONE};
+  td_label_cache *labels = td_label_cache_new(theme);
+  td_graph_scene_fit(scene, &view);
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 200, 150);
+  cairo_t *cr = cairo_create(surface);
+  td_graph_scene_draw(scene, cr, state, &view, theme, labels);
+  view.selected = 1;
+  td_graph_scene_draw_over(scene, cr, state, &view, theme, labels);
+  cairo_destroy(cr);
+  cairo_surface_flush(surface);
+  const uint32_t *pixels = (const void *)cairo_image_surface_get_data(surface);
+  uint32_t n_drawn = 0;
+  for (int i = 1; i < 200 * 150; i++)
+    n_drawn += (pixels[i] ^ pixels[0]) & 0xffffff ? 1 : 0;
+  cairo_surface_destroy(surface);
+  td_label_cache_free(labels);
+  return n_drawn;
+}
+
+/* A scene and the state of another catalog, as those of two segments are, do not meet. */
+static void
+test_other_state(void) {
+  g_autofree char *path = g_build_filename(g_get_tmp_dir(), "tapedeck-other.tape", NULL);
+  td_replay *one, *other;
+  td_error error = {0};
+  write_failure(path);
+  g_assert_cmpint(td_replay_open(path, NULL, NULL, &one, &error), ==, TD_OK);
+  g_assert_cmpint(td_replay_open(path, NULL, NULL, &other, &error), ==, TD_OK);
+  td_graph_scene *scene = td_graph_scene_new(td_replay_catalog(one), 0);
+  g_assert_cmpuint(count_drawn(scene, td_replay_state(one)), >, 0);
+  g_assert_cmpuint(count_drawn(scene, td_replay_state(other)), ==, 0);
+  td_graph_scene_free(scene);
+  td_replay_close(one);
+  td_replay_close(other);
+  g_unlink(path);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/ui/scenes/streams", test_streams);
   g_test_add_func("/ui/scenes/tower", test_tower);
   g_test_add_func("/ui/scenes/states", test_states);
+  g_test_add_func("/ui/scenes/other-state", test_other_state);
   g_test_add_func("/ui/scenes/layers", test_layers);
   g_test_add_func("/ui/scenes/great-numbers", test_great_numbers);
   return g_test_run();

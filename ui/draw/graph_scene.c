@@ -115,9 +115,24 @@ make_drawing(td_graph_scene *scene, cairo_t *cr, const td_state *state, const td
                          0};
 }
 
+/* The rows of a scene are those of its catalog. A state of another segment has others. */
+static bool
+is_of_scene(const td_graph_scene *scene, const td_state *state) {
+  return scene->catalog == state->catalog;
+}
+
+static void
+draw_nothing(cairo_t *cr, const td_graph_view *view, const td_theme *theme) {
+  draw_ground(&(td_scene_draw){.cr = cr, .view = view, .theme = theme});
+}
+
 void
 td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
                     const td_graph_view *view, const td_theme *theme, td_label_cache *labels) {
+  if (!is_of_scene(scene, state)) {
+    draw_nothing(cr, view, theme);
+    return;
+  }
   td_scene_draw draw = make_drawing(scene, cr, state, view, theme, labels);
   td_scene_find_totals(&draw);
   cairo_save(cr);
@@ -144,6 +159,10 @@ td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
 void
 td_graph_scene_draw_small(td_graph_scene *scene, cairo_t *cr, const td_state *state,
                           const td_graph_view *view, const td_theme *theme) {
+  if (!is_of_scene(scene, state)) {
+    draw_nothing(cr, view, theme);
+    return;
+  }
   td_scene_draw draw = make_drawing(scene, cr, state, view, theme, NULL);
   td_scene_find_totals(&draw);
   cairo_save(cr);
@@ -212,6 +231,7 @@ draw_stops(const td_scene_draw *draw) {
 void
 td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state *state,
                          const td_graph_view *view, const td_theme *theme, td_label_cache *labels) {
+  if (!is_of_scene(scene, state)) return;
   td_scene_draw draw = make_drawing(scene, cr, state, view, theme, labels);
   uint32_t selected = td_scene_find(scene, view->selected);
   uint32_t hovered = td_scene_find(scene, view->hovered);

@@ -38,7 +38,9 @@ void td_graph_scene_fit(const td_graph_scene *scene, td_graph_view *view);
 
 /* td_graph_scene_draw paints the state over the theme's background. It costs what is visible, not
  * what exists. From far away nodes become plain rectangles, edges become thin lines, and a corner
- * says what the picture leaves out. The picture has no selection and no hovered node. */
+ * says what the picture leaves out. The picture has no selection and no hovered node. A state whose
+ * catalog is not the scene's, such as that of another segment, gives the background alone, here and
+ * below. */
 void td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
                          const td_graph_view *view, const td_theme *theme, td_label_cache *labels);
 
