@@ -33,12 +33,12 @@ const graph = (() => {
   /* ---- the state ---- */
 
   function nodeLabel(node) {
-    const now = state.nodes[node], counts = now.expected && !self.hidesCounts ? `, ${now.arrived} of ${now.expected} gradients` : "";
+    const now = nowOf(node), counts = now.expected && !self.hidesCounts ? `, ${now.arrived} of ${now.expected} gradients` : "";
     return `${nodeText(node)}, ${stateName(node)}${counts}`;
   }
 
   function updateNode(node) {
-    const card = self.cards.get(node), now = state.nodes[node], name = stateName(node);
+    const card = self.cards.get(node), now = nowOf(node), name = stateName(node);
     if (!card) return;
     const share = now.expected ? now.arrived / now.expected : 0;
     const counts = now.expected && ["waiting", "partial", "queued"].includes(name) && (!card.port || now.expected > 1);

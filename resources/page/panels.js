@@ -28,7 +28,7 @@ function nodeButton(node, text) {
 }
 
 function stateChip(node) {
-  const name = stateName(node), now = state.nodes[node], share = now.expected ? now.arrived / now.expected : 0;
+  const name = stateName(node), now = nowOf(node), share = now.expected ? now.arrived / now.expected : 0;
   return make("span", {class: "state", "data-state": name},
     makeSvg("svg", {viewBox: "-6 -6 12 12", class: "sign", "aria-hidden": "true"}, makeSvg("path", {class: "mark", d: markPath(name, share)})), spaced(name));
 }
@@ -141,7 +141,7 @@ const nodePanel = (() => {
   }
 
   function facts(node) {
-    const facts = data.nodes[node], now = state.nodes[node];
+    const facts = data.nodes[node], now = nowOf(node);
     return make("dl", {}, ...fact("name", facts.name || unknown("the tape does not name it")),
       ...(facts.label ? fact("parameter", facts.label) : []),
       ...fact("module", facts.module || unknown(isLeaf(node) ? "a leaf is made outside of modules" : "the tape does not name its module")),
@@ -163,7 +163,7 @@ const nodePanel = (() => {
 
   function update(node, isPinned) {
     if (node < 0) return fill(byId("node"), make("p", {class: "dim"}, "Choose a node in the graph."));
-    const now = state.nodes[node], flags = anomalyText(node) && chip(anomalyText(node), "wrong", "A value that is not finite was born here.");
+    const now = nowOf(node), flags = anomalyText(node) && chip(anomalyText(node), "wrong", "A value that is not finite was born here.");
     fill(byId("node-head"), isPinned ? "Chosen node" : "Node of this event", isPinned && make("button", {type: "button", class: "link unpin", onclick: () => player.pin(-1)}, "follow the pass"));
     const wasOpen = byId("node").querySelector("details[open]") && byId("node").dataset.node === String(node);
     fill(byId("node"), make("p", {class: "title"}, make("b", {}, nodeText(node)), " ", stateChip(node), flags,

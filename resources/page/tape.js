@@ -4,8 +4,8 @@
 
 const data = JSON.parse(byId("data").textContent);
 const FIELDS_OF_EVENT = 7;
-const [NODE, EDGE, QUEUE, THREAD, PASS] = [0, 1, 2, 3, 4];
-const LENGTH = [7, 3, 6, 5, 5]; // of a change; a queue's has the tasks that came too
+const [NODE, EDGE, QUEUE, THREAD, PASS, PAIR] = [0, 1, 2, 3, 4, 5];
+const LENGTH = [7, 3, 6, 5, 5, 8]; // of a change; a queue's has the tasks that came too
 const lengthAt = (words, at) => LENGTH[words[at]] + (words[at] === QUEUE ? words[at + 5] : 0);
 
 const nEvents = data.events.length / FIELDS_OF_EVENT - 1;
@@ -35,6 +35,7 @@ const kindNumber = (name) => Number(Object.keys(data.kinds).find((kind) => data.
 const state = {
   position: -1,
   nodes: data.nodes.map(() => ({state: data.states.indexOf("absent"), arrived: 0, expected: 0, thread: -1, flags: 0})),
+  pairs: data.graphs.map(() => new Map()), // what nodes of several graphs do in each
   moved: new Uint8Array(edges.length),
   queues: new Map(data.queues.map((queue) => [queue.id, {length: 0, first: []}])),
   threads: new Map(data.threads.map((thread) => [thread.id, {activity: 0, node: -1, lock: -1}])),
@@ -51,6 +52,13 @@ const appliers = {
     undo.push([NODE, node, now.state, now.arrived, now.expected, now.thread + 1, now.flags]);
     state.nodes[node] = {state: words[at + 2], arrived: words[at + 3], expected: words[at + 4], thread: words[at + 5] - 1,
       flags: words[at + 6]};
+    changed.nodes.add(node);
+  },
+  [PAIR](words, at, undo) {
+    const node = words[at + 1], pairs = state.pairs[words[at + 2]], now = pairs.get(node) || state.nodes[node];
+    undo.push([PAIR, node, words[at + 2], now.state, now.arrived, now.expected, now.thread + 1, now.flags]);
+    pairs.set(node, {state: words[at + 3], arrived: words[at + 4], expected: words[at + 5], thread: words[at + 6] - 1,
+      flags: words[at + 7]});
     changed.nodes.add(node);
   },
   [EDGE](words, at, undo) {
@@ -121,13 +129,15 @@ function positionAtTime(ns) {
   return low;
 }
 
-const stateName = (node) => data.states[state.nodes[node].state];
+/* What a node does in the pass of the graph that is shown. */
+const nowOf = (node) => state.pairs[graph.number]?.get(node) || state.nodes[node];
+const stateName = (node) => data.states[nowOf(node).state];
 const isLeaf = (node) => /AccumulateGrad$/.test(data.nodes[node].name);
 const nodeText = (node) => (isLeaf(node) ? data.nodes[node].title : `${data.nodes[node].title} #${data.nodes[node].id}`);
 
 /* "NaN", "Inf", or "" where every value is finite. "Σ NaN" was born in a sum. */
 function anomalyText(node) {
-  const {flags} = state.nodes[node], kind = (flags >> 1) & 7;
+  const {flags} = nowOf(node), kind = (flags >> 1) & 7;
   const word = {nan: "NaN", inf: "Inf"}[data.anomalies[kind - 1]] || data.anomalies[kind - 1];
   return kind ? `${data.births[flags >> 4] === "sum" ? "Σ " : ""}${word}` : "";
 }

@@ -27,10 +27,17 @@ SEEK = """new Promise((done) => {
   location.hash = '#at=%(place)s';
 })"""
 SHOWN_TASKS = 12
+PASS_SHOWN = """JSON.parse(document.getElementById('data').textContent).passes[
+  document.getElementById('pass').value || 0].id"""
 
 
 def run(*arguments, **options):
     return subprocess.run([TAPEDECK, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=True, **options).stdout
+
+
+def state_in(node, graph_task):
+    """What a node does in a pass, of those that `state` has of it; else what it does at all."""
+    return {one["graph_task"]: one["state"] for one in node.get("passes", ())}.get(graph_task, node["state"])
 
 
 class PageCase(unittest.TestCase):
@@ -55,7 +62,8 @@ class PageCase(unittest.TestCase):
     def assert_same_state(self, tape, at):
         """All that the page shows after event `at` is what `state` says."""
         told, shown = json.loads(run("state", tape, "--at", at, "--json")), self.browser.run(SHOWN)
-        states = {str(node["id"]): node["state"] for node in told["nodes"]}
+        graph_task = self.browser.run(PASS_SHOWN)
+        states = {str(node["id"]): state_in(node, graph_task) for node in told["nodes"]}
         self.assertEqual({node: facts[0] for node, facts in shown["nodes"].items() if facts[0] != "absent"},
                          {node: states[node] for node in shown["nodes"] if node in states}, f"nodes at {at}")
         for buffer in told["not_ready"]:

@@ -5,6 +5,7 @@
  *
  * - node: node, state, gradients that arrived, gradients expected, thread, flags. Flags are 1 if
  * its buffer is parked, 2 times the anomaly, and 16 times the place where that was born.
+ * - pair: node, graph, and the rest as for a node: what a node of several graphs does in one.
  * - edge: edge, 1 if its gradient has moved.
  * - queue: queue, its length, place, number of tasks that left, number of tasks that came, and
  *   their nodes. They leave and come among the first tasks, at that place.
@@ -24,7 +25,8 @@ typedef enum td_page_change {
   TD_PAGE_EDGE,
   TD_PAGE_QUEUE,
   TD_PAGE_THREAD,
-  TD_PAGE_PASS
+  TD_PAGE_PASS,
+  TD_PAGE_PAIR
 } td_page_change;
 
 /* So many tasks of a queue are on the page, the first ones. */

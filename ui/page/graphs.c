@@ -49,6 +49,29 @@ link_nodes(td_page_graphs *graphs) {
   graphs->n_linked = n;
 }
 
+/* The graphs of a node lie beside each other too. */
+static void
+find_places(td_page_graphs *graphs) {
+  uint32_t n = graphs->nodes->n, n_cards = 0, *first = TD_NEW_N(uint32_t, n + 2);
+  for (uint32_t graph = 0; graph < graphs->n; graph++) {
+    const td_page_graph *self = &graphs->items[graph];
+    n_cards += self->n_cards;
+    for (uint32_t i = 0; i < self->n_cards; i++)
+      first[td_page_nodes_find(graphs->nodes, self->scene->nodes[i].node) + 2]++;
+  }
+  for (uint32_t i = 2; i < n + 2; i++)
+    first[i] += first[i - 1];
+  graphs->places = TD_NEW_N(uint32_t, n_cards + 1);
+  for (uint32_t graph = 0; graph < graphs->n; graph++) {
+    const td_page_graph *self = &graphs->items[graph];
+    for (uint32_t i = 0; i < self->n_cards; i++) {
+      uint32_t node = td_page_nodes_find(graphs->nodes, self->scene->nodes[i].node);
+      graphs->places[first[node + 1]++] = graph;
+    }
+  }
+  graphs->first_place = first;
+}
+
 void
 td_page_graphs_init(td_page_graphs *graphs, td_page_nodes *nodes, uint32_t graph_task,
                     uint64_t first, uint64_t end, uint32_t most) {
@@ -64,6 +87,7 @@ td_page_graphs_init(td_page_graphs *graphs, td_page_nodes *nodes, uint32_t graph
       graphs->n_left_out++;
   }
   link_nodes(graphs);
+  find_places(graphs);
 }
 
 void
@@ -74,6 +98,8 @@ td_page_graphs_fini(td_page_graphs *graphs) {
   free(graphs->edges);
   free(graphs->first_link);
   free(graphs->links);
+  free(graphs->first_place);
+  free(graphs->places);
 }
 
 uint32_t

@@ -28,9 +28,11 @@ typedef struct td_page_graphs {
   uint32_t n_left_out; /* passes */
   td_page_edge *edges; /* (owned) */
   uint32_t n_edges, edge_capacity;
-  uint32_t *first_link; /* (owned) [n_linked + 1] slices of links, by node of the page */
-  uint32_t *links;      /* (owned) numbers of the edges from and to a node */
-  uint32_t n_linked;    /* nodes of the page that were there when the graphs were made */
+  uint32_t *first_link;  /* (owned) [n_linked + 1] slices of links, by node of the page */
+  uint32_t *links;       /* (owned) numbers of the edges from and to a node */
+  uint32_t n_linked;     /* nodes of the page that were there when the graphs were made */
+  uint32_t *first_place; /* (owned) [n_linked + 1] slices of places, by node of the page */
+  uint32_t *places;      /* (owned) the graphs that have a node */
 } td_page_graphs;
 
 /* td_page_graphs_init lays out the passes that begin in first .. end - 1, at most so many,

@@ -41,11 +41,12 @@ place_of(const td_page_tracker *self, uint32_t node) {
 /* ---- nodes and edges ---- */
 
 static td_page_node_now
-look_at_node(const td_state *state, uint32_t node) {
+look_at_pair(const td_state *state, uint32_t node, uint32_t graph_task) {
   const td_node_now *now = td_state_node(state, node);
-  const td_task_now *task = td_state_task_find(state, node, TD_NONE);
-  td_page_node_now seen = {.state = now->state,
-                           .thread = now->thread,
+  const td_task_now *task = td_state_task_find(state, node, graph_task);
+  td_pair_now pair = td_state_pair(state, node, graph_task);
+  td_page_node_now seen = {.state = pair.state,
+                           .thread = pair.thread,
                            .flags = 2u * now->anomaly + 16u * now->birthplace};
   if (!task) return seen;
   seen.expected = task->expected;
@@ -54,21 +55,55 @@ look_at_node(const td_state *state, uint32_t node) {
   return seen;
 }
 
+/* The graphs that have a node of the page: *n of them, from `first` of the places on. */
+static uint32_t
+places_of(const td_page_tracker *self, uint32_t place, uint32_t *n) {
+  const td_page_graphs *graphs = self->graphs;
+  bool is_linked = place < graphs->n_linked;
+  *n = is_linked ? graphs->first_place[place + 1] - graphs->first_place[place] : 0;
+  return is_linked ? graphs->first_place[place] : 0;
+}
+
+/* A node of a graph is shown as it is in that pass while that is under way. Before it takes part
+ * there, and when the pass is over, it is as other passes leave it. */
+static td_page_node_now
+look_at_place(const td_page_tracker *self, uint32_t place, uint32_t i) {
+  uint32_t pass = self->graphs->items[self->graphs->places[i]].graph_task;
+  const td_state *state = td_replay_state(self->replay);
+  uint32_t node = self->nodes->ids[place];
+  bool runs = td_state_graph_task(state, pass)->status == TD_PASS_RUNNING;
+  bool is_there = td_state_pair(state, node, pass).state != TD_NODE_created;
+  bool is_elsewhere = td_state_task_find(state, node, TD_NONE) != NULL;
+  return look_at_pair(state, node, runs && (is_there || is_elsewhere) ? pass : TD_NONE);
+}
+
+static td_page_node_now
+look_at_node(const td_page_tracker *self, uint32_t place) {
+  uint32_t n, first = places_of(self, place, &n);
+  return n == 1 ? look_at_place(self, place, first)
+                : look_at_pair(td_replay_state(self->replay), self->nodes->ids[place], TD_NONE);
+}
+
 static void
 tell_node(td_page_tracker *self, uint32_t place, const td_page_node_now *now) {
   ADD_WORDS(self, TD_PAGE_NODE, place, now->state, now->arrived, now->expected,
             or_none(now->thread), now->flags);
 }
 
+static void
+tell_pair(td_page_tracker *self, uint32_t place, uint32_t i, const td_page_node_now *now) {
+  ADD_WORDS(self, TD_PAGE_PAIR, place, self->graphs->places[i], now->state, now->arrived,
+            now->expected, or_none(now->thread), now->flags);
+}
+
 /* New nodes of the page are as they are before the event that names them. */
 static void
 learn_nodes(td_page_tracker *self) {
-  const td_state *state = td_replay_state(self->replay);
   for (; self->n_nodes < self->nodes->n; self->n_nodes++) {
     uint32_t n = self->n_nodes;
     TD_GROW(self->nodes_now, n, self->now_capacity);
     TD_GROW(self->nodes_first, n, self->first_capacity);
-    self->nodes_now[n] = self->nodes_first[n] = look_at_node(state, self->nodes->ids[n]);
+    self->nodes_now[n] = self->nodes_first[n] = look_at_node(self, n);
   }
 }
 
@@ -86,14 +121,30 @@ compare_edges(td_page_tracker *self, uint32_t place) {
   }
 }
 
+/* Whether the state is another one; counts and thread may be, too. */
+static bool
+compare_pairs(td_page_tracker *self, uint32_t place) {
+  uint32_t n, first = places_of(self, place, &n);
+  bool is_other_state = false;
+  for (uint32_t i = first; n > 1 && i < first + n; i++) {
+    td_page_node_now seen = look_at_place(self, place, i), *known = &self->pairs_now[i];
+    if (memcmp(&seen, known, sizeof seen) == 0) continue;
+    is_other_state |= seen.state != known->state;
+    *known = seen;
+    tell_pair(self, place, i, &seen);
+  }
+  return is_other_state;
+}
+
 static void
 compare_node(td_page_tracker *self, uint32_t place) {
-  td_page_node_now seen = look_at_node(td_replay_state(self->replay), self->nodes->ids[place]);
-  td_page_node_now *known = &self->nodes_now[place];
-  if (memcmp(&seen, known, sizeof seen) == 0) return;
-  bool is_other_state = seen.state != known->state;
-  *known = seen;
-  tell_node(self, place, &seen);
+  td_page_node_now seen = look_at_node(self, place), *known = &self->nodes_now[place];
+  bool is_other_state = compare_pairs(self, place);
+  if (memcmp(&seen, known, sizeof seen) != 0) {
+    is_other_state |= seen.state != known->state;
+    *known = seen;
+    tell_node(self, place, &seen);
+  }
   if (is_other_state) compare_edges(self, place);
 }
 
@@ -266,6 +317,25 @@ td_page_tracker_compare(td_page_tracker *self, const td_any_event *event) {
 
 /* ---- the beginning ---- */
 
+static void
+learn_pairs(td_page_tracker *self) {
+  uint32_t n_places = self->graphs->first_place[self->graphs->n_linked], n;
+  self->pairs_now = TD_NEW_N(td_page_node_now, n_places + 1);
+  self->pairs_first = TD_NEW_N(td_page_node_now, n_places + 1);
+  for (uint32_t place = 0; place < self->graphs->n_linked; place++) {
+    uint32_t first = places_of(self, place, &n);
+    for (uint32_t i = first; i < first + n; i++)
+      self->pairs_now[i] = self->pairs_first[i] = look_at_place(self, place, i);
+  }
+}
+
+static void
+tell_first_pairs(td_page_tracker *self, uint32_t place) {
+  uint32_t n, first = places_of(self, place, &n);
+  for (uint32_t i = first; n > 1 && i < first + n; i++)
+    tell_pair(self, place, i, &self->pairs_first[i]);
+}
+
 void
 td_page_tracker_init(td_page_tracker *self, td_page_changes *changes, td_replay *replay,
                      td_page_nodes *nodes, const td_page_graphs *graphs) {
@@ -280,6 +350,7 @@ td_page_tracker_init(td_page_tracker *self, td_page_changes *changes, td_replay 
   self->passes_now = TD_NEW_N(td_page_pass_now, graphs->n + 1);
   self->passes_first = TD_NEW_N(td_page_pass_now, graphs->n + 1);
   learn_nodes(self);
+  learn_pairs(self);
   for (uint32_t i = 0; i < graphs->n_edges; i++)
     self->edges_now[i] = self->edges_first[i] =
         td_page_graphs_moved(graphs, td_replay_state(replay), i);
@@ -296,8 +367,10 @@ void
 td_page_tracker_write_beginning(td_page_tracker *self) {
   static const td_page_queue_now empty = {0};
   const td_catalog *catalog = td_replay_catalog(self->replay);
-  for (uint32_t i = 0; i < self->n_nodes; i++)
+  for (uint32_t i = 0; i < self->n_nodes; i++) {
     tell_node(self, i, &self->nodes_first[i]);
+    tell_first_pairs(self, i);
+  }
   for (uint32_t i = 0; i < self->graphs->n_edges; i++)
     if (self->edges_first[i]) ADD_WORDS(self, TD_PAGE_EDGE, i, 1);
   for (uint32_t i = 0; i < catalog->n_queues; i++)
@@ -315,7 +388,8 @@ void
 td_page_tracker_fini(td_page_tracker *self) {
   void *owned[] = {self->nodes_now,  self->nodes_first,  self->edges_now,   self->edges_first,
                    self->queues_now, self->queues_first, self->threads_now, self->threads_first,
-                   self->passes_now, self->passes_first, self->touched};
+                   self->passes_now, self->passes_first, self->pairs_now,   self->pairs_first,
+                   self->touched};
   for (size_t i = 0; i < TD_N_ELEMENTS(owned); i++)
     free(owned[i]);
 }

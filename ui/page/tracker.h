@@ -9,7 +9,7 @@
 #include "ui/page/changes.h"
 #include "ui/page/graphs.h"
 
-/* What a page shows of a node. */
+/* What a page shows of a node, or of a node in the pass of a graph. */
 typedef struct td_page_node_now {
   uint32_t state, arrived, expected, thread, flags;
 } td_page_node_now;
@@ -34,6 +34,8 @@ typedef struct td_page_tracker {
   td_page_nodes *nodes;                      /* (borrowed) */
   const td_page_graphs *graphs;              /* (borrowed) */
   td_page_node_now *nodes_now, *nodes_first; /* (owned) [n_nodes] */
+  td_page_node_now *pairs_now,
+      *pairs_first; /* (owned) as graphs->places; of nodes of several graphs */
   uint32_t n_nodes, now_capacity, first_capacity;
   bool *edges_now, *edges_first;                   /* (owned) */
   td_page_queue_now *queues_now, *queues_first;    /* (owned) */
