@@ -241,6 +241,44 @@ td_numbers_look(const td_numbers *numbers) {
   return found;
 }
 
+/* A zero has no bits but its sign. */
+#define ZERO_CASES(name, bits_type)                                                                \
+  static bool all_zero_##name(const void *at, int64_t n, int64_t step) {                           \
+    const bits_type *bits = at;                                                                    \
+    bits_type set = 0;                                                                             \
+    if (step == 1)                                                                                 \
+      for (int64_t i = 0; i < n; i++)                                                              \
+        set |= bits[i];                                                                            \
+    else                                                                                           \
+      for (int64_t i = 0; i < n; i++)                                                              \
+        set |= bits[i * step];                                                                     \
+    return !(bits_type)(set << 1);                                                                 \
+  }
+ZERO_CASES(two, uint16_t)
+ZERO_CASES(four, uint32_t)
+ZERO_CASES(eight, uint64_t)
+
+static bool
+all_zero(int n_bytes, const void *at, int64_t n, int64_t step) {
+  if (n_bytes == 2) return all_zero_two(at, n, step);
+  return n_bytes == 4 ? all_zero_four(at, n, step) : all_zero_eight(at, n, step);
+}
+
+bool
+td_numbers_are_zero(const td_numbers *numbers) {
+  if (!td_numbers_are_readable(numbers) || !formats[numbers->type].floating) return false;
+  bool has_elements = false;
+  td_number_rows rows;
+  rows_of_parts(&rows, numbers);
+  while (td_number_rows_next(&rows))
+    for (int64_t i = 0; i < rows.n; i += BLOCK) {
+      has_elements = true;
+      const char *at = rows.at + i * rows.step * rows.n_bytes;
+      if (!all_zero(rows.n_bytes, at, block_at(&rows, i), rows.step)) return false;
+    }
+  return has_elements;
+}
+
 static uint64_t
 n_elements(const td_numbers *numbers) {
   uint64_t n = 1;

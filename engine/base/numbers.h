@@ -40,6 +40,10 @@ bool td_numbers_span(const td_numbers *numbers, uint64_t *n_bytes);
  * each repeated element (stride 0) once. */
 unsigned td_numbers_look(const td_numbers *numbers);
 
+/* td_numbers_are_zero tells whether a readable array of floating numbers has elements, and all are
+ * zero. It ends at the first block that has another. */
+bool td_numbers_are_zero(const td_numbers *numbers);
+
 /* td_numbers_born returns the bits of a result (`after`) that none of its ingredients (`before`)
  * explains. Any infinity explains infinities of both signs, for a sign may change. A NaN explains
  * everything. */

@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/events/cuts.h"
 #include "engine/events/emit.h"
+#include "engine/probe/probe.h"
 #include "engine/probe/python.h"
 #include "engine/probe/stacks.h"
 #include "engine/probe/steps.h"
@@ -25,7 +26,30 @@ none(void) {
 /* tell_optimizer(number) */
 static void *
 tell_optimizer(void *self, void *const *arguments, td_python_size n) {
-  if (n == 1) tell(TD_MARKER_OPTIMIZER + (uint32_t)td_python_number(arguments[0]));
+  if (n != 1) return none();
+  uint32_t number = (uint32_t)td_python_number(arguments[0]);
+  if (td_probe_is_on()) TD_EMIT(optimizer_step, .optimizer = number);
+  tell(TD_MARKER_OPTIMIZER + number);
+  return none();
+}
+
+/* A parameter's name, or its number among those of its optimizer. */
+static uint32_t
+intern_name(uint32_t name, void *number) {
+  if (name) return name;
+  char *text = td_format("parameter %lld", td_python_number(number));
+  name = td_intern(text);
+  free(text);
+  return name;
+}
+
+/* tell_parameter(address, number, optimizer) */
+static void *
+tell_parameter(void *self, void *const *arguments, td_python_size n) {
+  if (n != 3) return none();
+  const void *tensor = (const void *)(uintptr_t)td_python_number(arguments[0]);
+  TD_EMIT(optimizes, .optimizer = (uint32_t)td_python_number(arguments[2]),
+          .name = intern_name(td_stacks_label(tensor), arguments[1]));
   return none();
 }
 
@@ -37,11 +61,9 @@ tell_no_gradient(void *self, void *const *arguments, td_python_size n) {
   const void *tensor = (const void *)(uintptr_t)td_python_number(arguments[0]);
   uint32_t name = td_stacks_label(tensor);
   if (!name && !td_python_number(arguments[2])) return none();
-  char *number = td_format("parameter %lld", td_python_number(arguments[1]));
   td_cut cut = td_cuts_find((uintptr_t)tensor);
-  TD_EMIT(no_gradient, .name = name ? name : td_intern(number), .cut = cut.kind,
+  TD_EMIT(no_gradient, .name = intern_name(name, arguments[1]), .cut = cut.kind,
           .stack = cut.stack);
-  free(number);
   return none();
 }
 
@@ -55,6 +77,7 @@ tell_profiler(void *self, void *const *arguments, td_python_size n) {
 static td_python_method methods[] = {
     {"tell_optimizer", tell_optimizer, TD_PYTHON_FASTCALL, NULL},
     {"tell_profiler", tell_profiler, TD_PYTHON_FASTCALL, NULL},
+    {"tell_parameter", tell_parameter, TD_PYTHON_FASTCALL, NULL},
     {"tell_no_gradient", tell_no_gradient, TD_PYTHON_FASTCALL, NULL},
     {0},
 };

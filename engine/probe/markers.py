@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Hears when the program's optimizers, or PyTorch's profiler, have made a step. Runs inside the program that is
-recorded, as a module of its own; the probe has put `tell_optimizer`, `tell_profiler` and `tell_no_gradient` among its
-names.
+recorded, as a module of its own; the probe has put `tell_optimizer`, `tell_parameter`, `tell_profiler` and
+`tell_no_gradient` among its names.
 
 An optimizer has the least number that no living optimizer has. So a program that makes a new optimizer for each
 step has one number for all of them.
@@ -29,6 +29,7 @@ class Known:
         taken = {other.number for other in known.values()}
         self.number = next(number for number in itertools.count() if number not in taken)
         self.missing = None
+        self.is_told = False  # its parameters
         # What the reference calls is C alone: an exception of a handler would be lost there.
         self.optimizer = weakref.ref(optimizer, functools.partial(known.pop, id(optimizer)))
 
@@ -55,6 +56,12 @@ def tell_missing(optimizer, numbers_before, is_last):
     return numbers_now
 
 
+def tell_parameters(optimizer, self):
+    self.is_told = True
+    for number, parameter in enumerate(parameters_of(optimizer)):
+        tell_parameter(parameter._cdata, number, self.number)
+
+
 def tell_step(optimizer):
     """The probe comes with the program's first node, so it may have missed names, and what the first step did under
     no_grad(). The second step tells again what the first one left out."""
@@ -68,7 +75,10 @@ def look_for_missing(optimizer, self):
     with no_overrides():
         if self.missing is None:
             self.missing = tell_missing(optimizer, None, 0)
-        elif self.missing:
+            return
+        if not self.is_told:
+            tell_parameters(optimizer, self)
+        if self.missing:
             tell_missing(optimizer, self.missing, 1)
             self.missing = []
 
@@ -78,8 +88,12 @@ def tell_rest():
     try:
         for self in list(known.values()):
             optimizer = self.optimizer()
-            if optimizer is not None and self.missing:
-                with no_overrides():
+            if optimizer is None or self.missing is None:
+                continue
+            with no_overrides():
+                if not self.is_told:
+                    tell_parameters(optimizer, self)
+                if self.missing:
                     tell_missing(optimizer, self.missing, 1)
     except BaseException as error:
         if is_programs(error):

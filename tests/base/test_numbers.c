@@ -150,6 +150,33 @@ assert_as_reference(const td_numbers *numbers) {
   unsigned found = td_numbers_look(numbers);
   g_assert_cmpint((found & TD_NUMBERS_NAN) != 0, ==, expected.n_nan > 0);
   g_assert_cmpint((found & TD_NUMBERS_INF) != 0, ==, expected.n_inf > 0);
+  bool is_zero = numbers->type <= TD_NUMBER_COMPLEX128 && expected.n_elements > 0 &&
+                 expected.n_nan + expected.n_inf == 0 && expected.absmax == 0;
+  g_assert_cmpint(td_numbers_are_zero(numbers), ==, is_zero);
+}
+
+/* Zeros of both signs, then one other number at each place; the least one too. Only every second
+ * element is looked at. */
+static void
+test_zeros(void) {
+  float values[4096] = {0};
+  td_numbers numbers = {.data = values,
+                        .n_dims = 2,
+                        .sizes = (int64_t[]){2, 1024},
+                        .strides = (int64_t[]){2048, 2},
+                        .type = TD_NUMBER_FLOAT32};
+  for (int i = 0; i < 4096; i += 3)
+    values[i] = -0.0f;
+  for (int i = 0; i < 4096; i += 37) {
+    float before = values[i];
+    values[i] = i % 5 ? 0x1p-149f : -INFINITY;
+    g_assert_cmpint(td_numbers_are_zero(&numbers), ==, i % 2);
+    assert_as_reference(&numbers);
+    values[i] = before;
+    g_assert_true(td_numbers_are_zero(&numbers));
+  }
+  numbers.sizes = (int64_t[]){0, 1024};
+  g_assert_false(td_numbers_are_zero(&numbers));
 }
 
 static uint64_t
@@ -306,6 +333,7 @@ main(int argc, char **argv) {
   g_test_add_func("/base/numbers/one-among-many", test_one_among_many);
   g_test_add_func("/base/numbers/scaled", test_scaled);
   g_test_add_func("/base/numbers/expanded", test_expanded);
+  g_test_add_func("/base/numbers/zeros", test_zeros);
   g_test_add_func("/base/numbers/unreadable", test_unreadable);
   return g_test_run();
 }

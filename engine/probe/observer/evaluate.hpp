@@ -22,6 +22,12 @@ public:
     before = grad();
   }
 
+  void look(const Evaluation *evaluation, const variable_list &inputs) const {
+    if (is_stored)
+      look_at_leaf(evaluation->task->id, evaluation->id,
+                   static_cast<AccumulateGrad *>(evaluation->node), inputs[0]);
+  }
+
   void emit(const Evaluation *evaluation) const {
     const at::TensorImpl *after = is_stored ? grad() : nullptr;
     if (!after) return;
@@ -82,6 +88,7 @@ run_apply(const NodeClass *found, Evaluation *evaluation, variable_list &&inputs
   Applying applying(evaluation);
   if (found->is_accumulate_grad) {
     Accumulation accumulation(evaluation->node, inputs);
+    accumulation.look(evaluation, inputs);
     variable_list outputs = found->apply(evaluation->node, std::move(inputs));
     accumulation.emit(evaluation);
     return outputs;

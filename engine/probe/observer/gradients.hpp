@@ -4,6 +4,7 @@
  * there: no operation is called, no reference taken, nothing thrown. Any thread that holds them. */
 #pragma once
 
+#include "engine/probe/leaf_look.h"
 #include "engine/probe/numerics.h"
 #include "engine/probe/observer/torch.hpp"
 
@@ -152,6 +153,16 @@ inline void
 describe_stored(AccumulateGrad *leaf, td_gradient *out) {
   std::lock_guard<std::mutex> lock(leaf->mutex_);
   describe(leaf->variable.unsafeGetTensorImpl()->grad().unsafeGetTensorImpl(), out);
+}
+
+/* Under the same lock, so that no other AccumulateGrad of the leaf writes what is read. */
+inline void
+look_at_leaf(uint32_t graph_task, uint32_t node, AccumulateGrad *leaf, const Tensor &gradient) {
+  td_gradient now, held;
+  describe(gradient.unsafeGetTensorImpl(), &now);
+  std::lock_guard<std::mutex> lock(leaf->mutex_);
+  describe(leaf->variable.unsafeGetTensorImpl()->grad().unsafeGetTensorImpl(), &held);
+  td_leaf_look(graph_task, node, &now, &held);
 }
 
 /* Where the outputs of a node go; `id_of` gives the id of a node. */

@@ -256,6 +256,7 @@ begin() {
     EMIT(setting, TIME_NOW, td_probe_intern("collectives"), td_probe_intern("watched"));
   for (const char *kind : {"collective_begin", "collective_end"})
     if (!collectives->wait) say_known(kind, TD_knowledge_absent);
+  td_leaf_look_begin();
   if (!td_numerics_anomalies) say_known("anomaly", TD_knowledge_absent);
   if (!td_numerics_statistics) say_known("tensor_stats", TD_knowledge_absent);
   ring_self = nullptr;
