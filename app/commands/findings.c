@@ -22,6 +22,8 @@ print_json(const td_tape_info *info, const td_findings *findings) {
   td_json_init(json, stdout);
   td_json_begin_object(json);
   td_member_text(json, "looked_for", findings->looked_for);
+  td_json_key(json, "status");
+  td_json_i64(json, findings->status);
   write_unjudged(json, findings);
   td_member_text(json, "damage", info->damage);
   td_member_u64(json, "dropped", info->n_dropped);
@@ -74,6 +76,8 @@ print_limits(const td_tape_info *info, const td_findings *findings) {
       td_format_many(findings->n_left_out, "more finding is", "more findings are");
   if (findings->n) printf("\n");
   if (findings->n_left_out) printf("%s left out.\n", left_out);
+  if (findings->status && !findings->n)
+    printf("What the program printed says why it failed. The tape shows no cause.\n");
   const char *search = td_findings_search_note(findings);
   if (*search) printf("%s\n", search);
   print_unjudged(findings);
@@ -84,7 +88,9 @@ print_limits(const td_tape_info *info, const td_findings *findings) {
 static void
 print_text(const char *path, const td_tape_info *info, const td_findings *findings) {
   g_autofree char *count = td_format_many(findings->n, "finding", "findings");
-  printf("%s: %s\n", path, findings->n ? count : "no findings");
+  printf("%s: %s", path, findings->n ? count : "no findings");
+  if (findings->status) printf(", and the program ended with status %d", findings->status);
+  printf("\n");
   for (uint32_t i = 0; i < findings->n; i++)
     print_finding(&findings->items[i]);
   print_limits(info, findings);

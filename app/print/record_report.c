@@ -5,6 +5,8 @@
 #include "app/common/shell_name.h"
 #include "app/print/sentences.h"
 #include "app/session/watchable.h"
+#include "engine/profile/findings/findings.h"
+#include "ui/geometry/format.h"
 
 #include <stdio.h>
 
@@ -25,11 +27,39 @@ list_names(const GPtrArray *tapes) {
   return g_string_free(g_steal_pointer(&names), FALSE);
 }
 
+/* A longer tape would keep the user waiting: `findings` looks through it. */
+#define EVENTS_SEARCHED 500000
+
+/* What was recorded, and what `findings` says of it; without that if nobody can tell. */
+static char *
+dup_found(const char *recorded, td_tape *tape) {
+  td_findings findings = {0};
+  bool is_short = td_tape_info_get(tape)->n_events <= EVENTS_SEARCHED;
+  td_status status = is_short ? td_findings_make(tape, &findings, NULL) : TD_UNSUPPORTED;
+  g_autofree char *count = td_format_many(findings.n, "finding", "findings");
+  td_printed sentence = status       ? TD_PRINTED_recorded
+                        : findings.n ? TD_PRINTED_recorded_found
+                                     : TD_PRINTED_recorded_nothing_found;
+  const char *title = findings.n ? td_finding_kind_title(findings.items[0].kind) : NULL;
+  char *text = td_printed_dup(sentence, {"tapes", recorded}, {"findings", count}, {"title", title});
+  td_findings_fini(&findings);
+  return text;
+}
+
+static char *
+dup_found_in(const char *recorded, const char *path) {
+  td_tape *tape = NULL;
+  if (td_tape_open(path, &tape, NULL)) return g_strdup(recorded);
+  char *text = dup_found(recorded, tape);
+  td_tape_close(tape);
+  return text;
+}
+
 /* The tapes by their names, and why they do not have all that they should have. The caller frees.
  */
 static char *
 dup_recorded(const char *names, const td_record_outcome *outcome, const td_session_tapes *tapes,
-             const td_steps_choice *steps) {
+             const td_steps_choice *steps, bool *is_cut) {
   bool some_broke = false, some_run = false;
   for (guint i = 0; i < tapes->tapes->len; i++) {
     const td_session_tape *tape = tapes->tapes->pdata[i];
@@ -43,6 +73,7 @@ dup_recorded(const char *names, const td_record_outcome *outcome, const td_sessi
                         : some_run       ? TD_PRINTED_recorded_so_far
                         : in_vain        ? TD_PRINTED_recorded_in_vain
                                          : TD_PRINTED_recorded;
+  *is_cut = sentence != TD_PRINTED_recorded;
   return td_printed_dup(sentence, {"tapes", names},
                         {"problem", outcome->problem ? outcome->problem : tapes->unread});
 }
@@ -52,14 +83,20 @@ print_tapes(const td_record_outcome *outcome, const td_session_tapes *tapes,
             const td_steps_choice *steps) {
   g_autofree char *names = list_names(tapes->tapes);
   g_autofree char *joined = tapes->joined ? td_shell_name(tapes->joined) : NULL;
-  g_autofree char *recorded = dup_recorded(joined ? joined : names, outcome, tapes, steps);
+  bool is_cut;
+  g_autofree char *recorded = dup_recorded(joined ? joined : names, outcome, tapes, steps, &is_cut);
+  const td_session_tape *first = tapes->tapes->pdata[0];
+  const char *path = joined                              ? tapes->joined
+                     : tapes->tapes->len == 1 && !is_cut ? first->path
+                                                         : NULL;
+  g_autofree char *found = path ? dup_found_in(recorded, path) : g_strdup(recorded);
   if (joined)
     fprintf(stderr, "tapedeck: recorded %u processes (%s) into %s; see it with: tapedeck %s %s\n",
-            tapes->tapes->len, names, recorded, td_command_to_see(), joined);
+            tapes->tapes->len, names, found, td_command_to_see(), joined);
   else if (tapes->problem)
     fprintf(stderr, "tapedeck: recorded %s; they are not joined: %s\n", recorded, tapes->problem);
   else
-    fprintf(stderr, "tapedeck: recorded %s; see it with: tapedeck %s %s\n", recorded,
+    fprintf(stderr, "tapedeck: recorded %s; see it with: tapedeck %s %s\n", found,
             td_command_to_see(), names);
 }
 

@@ -59,7 +59,7 @@ def tell_missing(optimizer, numbers_before, is_last):
 def tell_parameters(optimizer, self):
     self.is_told = True
     for number, parameter in enumerate(parameters_of(optimizer)):
-        tell_parameter(parameter._cdata, number, self.number)
+        tell_parameter(read(parameter, "_cdata"), number, self.number)
 
 
 def tell_step(optimizer):

@@ -46,11 +46,31 @@ is_for_rules(const td_tape_info *info) {
   return !info->damage && !info->n_dropped && info->n_events <= TD_RULES_EVENTS;
 }
 
+/* Older tapes, and those of other sources, have no such events. */
+static bool
+is_for_looks(td_event_kind needs) {
+  return needs == TD_EVENT_leaf_look || needs == TD_EVENT_optimizes;
+}
+
+/* Processes give their optimizers the same numbers, and their parameters the same names. */
+static bool
+is_of_one_process(td_finding_kind kind) {
+  return kind == TD_FINDING_never_cleared || kind == TD_FINDING_stale_node ||
+         kind == TD_FINDING_other_parameters;
+}
+
 bool
-td_finding_is_judged(const td_tape_info *info, uint32_t level, td_finding_kind kind) {
+td_findings_look_at_leaves(const td_catalog *catalog) {
+  return strcmp(td_catalog_setting_find(catalog, "leaves"), "looked") == 0;
+}
+
+bool
+td_finding_is_judged(const td_tape_info *info, const td_catalog *catalog, td_finding_kind kind) {
+  if (is_for_looks(kinds[kind].needs) && !td_findings_look_at_leaves(catalog)) return false;
+  if (is_of_one_process(kind) && catalog->n_processes > 1) return false;
   bool needs_all = kind == TD_FINDING_rule_broken || kind == TD_FINDING_order_surprise;
   if (needs_all && !is_for_rules(info)) return false;
-  return !td_knowledge_absence(info, level, kinds[kind].needs);
+  return !td_knowledge_absence(info, catalog->probe_level, kinds[kind].needs);
 }
 
 static int
@@ -60,18 +80,29 @@ compare(const void *a, const void *b) {
   return left->seq < right->seq ? -1 : left->seq > right->seq;
 }
 
+static void
+fini(td_finding *finding) {
+  free(finding->text);
+  free(finding->advice);
+  free(finding->line);
+}
+
 void
-td_findings_sort(td_findings *findings) {
-  if (findings->n) qsort(findings->items, findings->n, sizeof(td_finding), compare);
+td_findings_finish(td_findings *findings) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < findings->n; i++)
+    if (findings->unjudged[findings->items[i].kind])
+      fini(&findings->items[i]);
+    else
+      findings->items[n++] = findings->items[i];
+  findings->n = n;
+  if (n) qsort(findings->items, n, sizeof(td_finding), compare);
 }
 
 void
 td_findings_fini(td_findings *findings) {
-  for (uint32_t i = 0; i < findings->n; i++) {
-    free(findings->items[i].text);
-    free(findings->items[i].advice);
-    free(findings->items[i].line);
-  }
+  for (uint32_t i = 0; i < findings->n; i++)
+    fini(&findings->items[i]);
   free(findings->items);
   *findings = (td_findings){0};
 }
@@ -89,6 +120,10 @@ td_findings_search_note(const td_findings *findings) {
   if (strcmp(looked_for, "nan") == 0)
     return "The recording looked for NaN, not for Inf: --anomaly nonfinite does both.";
   if (has_nonfinite(findings)) return "";
+  if (!findings->unjudged[TD_FINDING_nonfinite_stored])
+    return "The recording looked for NaN and Inf in what parameters store, and not for where they "
+           "are "
+           "born: tapedeck record --anomaly nonfinite does.";
   if (!*looked_for && !findings->unjudged[TD_FINDING_nonfinite])
     return "The tape does not say whether the recording looked for NaN and Inf.";
   return "The recording did not look for NaN and Inf: --anomaly nonfinite does.";

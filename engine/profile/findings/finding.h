@@ -21,9 +21,14 @@ const char *td_finding_kind_title(td_finding_kind kind);
  * long as the rest. `check` and `order` do. */
 #define TD_RULES_EVENTS 2000000u
 
-/* td_finding_is_judged returns false if a tape of a probe's level cannot tell of a kind: nobody saw
- * such events, or there are too many. */
-bool td_finding_is_judged(const td_tape_info *info, uint32_t level, td_finding_kind kind);
+/* td_finding_is_judged returns false if a tape cannot tell of a kind: nobody saw such events, or
+ * there are too many. The catalog may be that of a segment. */
+bool td_finding_is_judged(const td_tape_info *info, const td_catalog *catalog,
+                          td_finding_kind kind);
+
+/* td_findings_look_at_leaves returns true if the recording looked at what leaves store, and at what
+ * optimizers have. The catalog may be that of a segment. */
+bool td_findings_look_at_leaves(const td_catalog *catalog);
 
 typedef struct td_finding {
   td_finding_kind kind;
@@ -42,6 +47,7 @@ typedef struct td_findings {
   uint32_t n, capacity;
   uint64_t n_left_out;    /* findings that were too many */
   const char *looked_for; /* (of the tape) "nonfinite", "nan", "off"; "": it does not say */
+  int32_t status;         /* with which the program ended; 0 if the tape does not say */
   bool unjudged[TD_N_FINDING_KINDS]; /* td_finding_is_judged: not */
 } td_findings;
 
@@ -50,8 +56,8 @@ void td_findings_fini(td_findings *findings);
 /* td_findings_add adds a finding and takes its texts. */
 void td_findings_add(td_findings *findings, td_finding finding);
 
-/* td_findings_sort brings them into their order. */
-void td_findings_sort(td_findings *findings);
+/* td_findings_finish brings them into their order, and drops those of kinds that are not judged. */
+void td_findings_finish(td_findings *findings);
 
 /* td_findings_search_note returns a sentence if the recording did not look for all of NaN and Inf,
  * else "". Constant. */

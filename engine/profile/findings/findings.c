@@ -5,8 +5,11 @@
 #include "engine/base/translate.h"
 #include "engine/profile/findings/find_hooks.h"
 #include "engine/profile/findings/find_kept.h"
+#include "engine/profile/findings/find_leaves.h"
 #include "engine/profile/findings/find_orders.h"
+#include "engine/profile/findings/find_results.h"
 #include "engine/profile/findings/find_rules.h"
+#include "engine/profile/findings/find_stale.h"
 #include "engine/profile/findings/find_troubles.h"
 #include "engine/profile/findings/find_unreached.h"
 #include "engine/replay/catalog_visit.h"
@@ -28,6 +31,9 @@ typedef struct looking {
   td_find_kept kept;
   td_find_orders orders;
   td_find_unreached unreached;
+  td_find_leaves leaves;
+  td_find_stale stale;
+  td_find_results results;
   td_number_map outermost; /* graph tasks under way: 1 + the root; after its end 0 */
   uint32_t forgotten_at;   /* size of the map */
   td_finding deepest;
@@ -80,28 +86,56 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   looking *self = data;
   switch (event->event.kind) {
   case TD_EVENT_node_new:
+    td_find_stale_make(&self->stale, &event->node_new,
+                       td_tape_string(self->tape, event->node_new.name));
     return td_find_kept_make(&self->kept, event->node_new.node);
+  case TD_EVENT_edge_new:
+    return td_find_stale_link(&self->stale, &event->edge_new);
   case TD_EVENT_node_free:
     td_find_unreached_free_node(&self->unreached, event->node_free.node);
+    td_find_leaves_free_node(&self->leaves, event->node_free.node);
+    td_find_stale_free_node(&self->stale, event->node_free.node);
     return td_find_kept_free(&self->kept, event->node_free.node);
   case TD_EVENT_node_label:
+    td_find_leaves_label(&self->leaves, &event->node_label);
     return td_find_unreached_label(&self->unreached, &event->node_label);
   case TD_EVENT_node_begin:
+    td_find_stale_run(&self->stale, &self->leaves, event->node_begin.node, seq);
     return td_find_unreached_run(&self->unreached, event->node_begin.node);
+  case TD_EVENT_leaf_look:
+    return td_find_leaves_look(&self->leaves, &event->leaf_look);
+  case TD_EVENT_optimizes:
+    return td_find_leaves_own(&self->leaves, &event->optimizes);
+  case TD_EVENT_optimizer_step:
+    td_find_leaves_step(&self->leaves, event->optimizer_step.optimizer);
+    return td_find_stale_step(&self->stale, event->optimizer_step.optimizer);
+  case TD_EVENT_left_out:
+    return td_find_leaves_interrupt(&self->leaves);
+  case TD_EVENT_exec_info:
+    return td_find_results_want(&self->results, &event->exec_info);
+  case TD_EVENT_capture:
+    return td_find_results_take(&self->results, &event->capture);
   case TD_EVENT_accumulate:
+    td_find_leaves_store(&self->leaves, &event->accumulate, seq);
     return td_find_unreached_store(&self->unreached, event->accumulate.node);
   case TD_EVENT_buffer_add:
     return td_find_orders_take(&self->orders, &event->buffer_add, seq, period_now(self));
   case TD_EVENT_hook_begin:
     return td_find_hooks_take(&self->hooks, &event->hook_begin, seq);
   case TD_EVENT_no_gradient:
+    td_find_leaves_miss(&self->leaves, event->no_gradient.name);
     return td_find_unreached_take(&self->unreached, &event->no_gradient, seq);
   case TD_EVENT_graph_task_begin:
+    td_find_results_begin_pass(&self->results, &event->graph_task_begin);
     return begin_pass(self, &event->graph_task_begin);
   case TD_EVENT_graph_task_end:
+    td_find_results_end_pass(&self->results, &event->graph_task_end, seq);
     return end_pass(self, &event->graph_task_end, seq);
   case TD_EVENT_reentrant_enter:
     return enter(self, &event->reentrant_enter, seq);
+  case TD_EVENT_session_end:
+    self->findings->status = event->session_end.status;
+    return;
   default:
     return td_find_troubles_take(&self->troubles, event, seq);
   }
@@ -112,7 +146,7 @@ learn(looking *self, const td_catalog *catalog) {
   const td_tape_info *info = td_tape_info_get(self->tape);
   self->findings->looked_for = td_catalog_setting_find(catalog, "anomaly");
   for (td_finding_kind kind = 0; kind < TD_N_FINDING_KINDS; kind++)
-    self->findings->unjudged[kind] = !td_finding_is_judged(info, catalog->probe_level, kind);
+    self->findings->unjudged[kind] = !td_finding_is_judged(info, catalog, kind);
 }
 
 static td_status
@@ -123,6 +157,8 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
   td_find_troubles_tell(&self->troubles, catalog, self->tape, self->findings);
   td_find_kept_learn(&self->kept, catalog);
   td_find_orders_learn(&self->orders, catalog);
+  td_find_stale_learn(&self->stale, catalog);
+  td_find_results_learn(&self->results, catalog);
   if (self->depth >= DEPTH_TOLD && !self->deepest.line)
     self->deepest.line = td_finding_line(td_catalog_node_find(catalog, self->deepest.node));
   return TD_OK;
@@ -148,9 +184,12 @@ tell(looking *self) {
   td_find_hooks_tell(&self->hooks, self->tape, self->findings);
   td_find_kept_tell(&self->kept, self->findings);
   td_find_orders_tell(&self->orders, self->findings);
+  td_find_leaves_tell(&self->leaves, self->tape, self->findings);
+  td_find_stale_tell(&self->stale, self->tape, self->findings);
+  td_find_results_tell(&self->results, self->findings);
   tell_depth(self);
   self->findings->n_left_out += self->troubles.n_left_out;
-  td_findings_sort(self->findings);
+  td_findings_finish(self->findings);
 }
 
 static void
@@ -160,6 +199,9 @@ fini(looking *self) {
   td_find_kept_fini(&self->kept);
   td_find_orders_fini(&self->orders);
   td_find_unreached_fini(&self->unreached);
+  td_find_leaves_fini(&self->leaves);
+  td_find_stale_fini(&self->stale);
+  td_find_results_fini(&self->results);
   td_number_map_fini(&self->outermost);
   free(self->deepest.line);
 }

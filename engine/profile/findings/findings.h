@@ -13,6 +13,21 @@
  *   none. What one line cut off its loss is one finding. Neither did its node store one later on
  * the tape, or run, if nobody saw what is stored. Of a parameter without a name, nobody can tell
  * what came later.
+ * - nonfinite_stored: in the last pass that stored a gradient into a leaf, that gradient was not
+ *   finite. Earlier passes do not count: a program may leave such a step out and go on, as
+ *   GradScaler does. A recording that looked for births has no such finding.
+ * - never_cleared: between two steps of its optimizer, each store into a parameter added to a
+ *   gradient that was not zero. So it was at three steps, and at most of them. One store that adds
+ *   to nothing is enough: accumulation of gradients has it, and so has a discriminator that the
+ *   generator's pass stores into.
+ * - all_zero: three stores at least into each parameter, and nothing but zeros in all of them.
+ *   Parameters beside others that get gradients do not count: a program may weigh a term with 0.
+ * - stale_node: a node that is no view was made of a parameter alone or with one other node, and
+ *   ran after two steps, or more, that the parameter's optimizer made since.
+ * - other_parameters: as many parameters of optimizers without name and gradient as there are
+ *   parameters with name and gradients that no optimizer has.
+ * - result_unreached: a program failed, and its last pass ended well but reached no node whose
+ *   gradient it was to return. With allow_unused=True a program does not fail.
  * - graphs_kept: the nodes of some passes were not freed two passes later. At the end there are
  *   three such passes more than ever in the first half of the passes. Nodes made before the first
  *   pass ended are not looked at: programs keep what they made at first.

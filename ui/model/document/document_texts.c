@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/document/document_texts.h"
 
+#include "engine/profile/findings/finding.h"
 #include "engine/profile/why/why.h"
 #include "ui/geometry/format.h"
 #include "ui/model/base/dotted.h"
@@ -56,6 +57,9 @@ calm_text(TdDocument *self) {
   if (strcmp(search, "nan") == 0)
     return _("There is no error, and no gradient or sum was NaN. The recording did not look for "
              "Inf. To look for both, record with --anomaly nonfinite.");
+  if (td_findings_look_at_leaves(td_document_get_whole(self)))
+    return _("There is no error, and the last gradients that parameters stored are finite. To "
+             "look for NaN and Inf everywhere, record with --anomaly nonfinite.");
   if (!*search && td_document_get_info(self)->known[TD_EVENT_anomaly] != TD_knowledge_absent)
     return _("There is no error, and no NaN or Inf was found. A recording looks for both only "
              "with --anomaly nonfinite.");

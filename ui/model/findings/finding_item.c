@@ -109,15 +109,22 @@ td_finding_item_dup_all(TdFindingItem *self) {
 char *
 td_finding_dup_unjudged(TdDocument *document) {
   const td_tape_info *info = td_document_get_info(document);
-  uint32_t level = td_document_get_whole(document)->probe_level;
+  const td_catalog *whole = td_document_get_whole(document);
   GString *kinds = g_string_new(NULL);
   for (td_finding_kind kind = TD_FINDING_nonfinite + 1; kind < TD_N_FINDING_KINDS; kind++)
-    if (!td_finding_is_judged(info, level, kind))
+    if (!td_finding_is_judged(info, whole, kind))
       g_string_append_printf(kinds, "%s%s", kinds->len ? "; " : "", _(td_finding_kind_title(kind)));
   g_autofree char *list = g_string_free(kinds, FALSE);
   return *list ? g_strdup_printf(
                      _("Not judged, because the tape has no such events, or too many: %s."), list)
                : g_strdup("");
+}
+
+gboolean
+td_finding_was_looked_for(TdDocument *document) {
+  const td_catalog *whole = td_document_get_whole(document);
+  return g_str_equal(td_catalog_setting_find(whole, "anomaly"), "nonfinite") ||
+         td_findings_look_at_leaves(whole);
 }
 
 /* ---- looking ---- */

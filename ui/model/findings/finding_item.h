@@ -32,6 +32,11 @@ char *td_finding_item_dup_all(TdFindingItem *self);
  * frees. */
 char *td_finding_dup_unjudged(TdDocument *document);
 
+/* td_finding_was_looked_for returns whether the recording looked for NaN and Inf, at leaves at
+ * least.
+ */
+gboolean td_finding_was_looked_for(TdDocument *document);
+
 /* td_finding_items_async looks for findings. finish returns a list of TdFindingItem, which the
  * caller unrefs, or NULL with an error of TD_ERROR or G_IO_ERROR_CANCELLED. */
 void td_finding_items_async(TdDocument *document, GCancellable *cancellable,

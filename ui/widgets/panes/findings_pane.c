@@ -81,7 +81,8 @@ show_findings(TdFindingsPane *self, GListModel *items) {
   g_autofree char *unjudged = td_finding_dup_unjudged(document);
   g_autofree char *text = g_strjoin(*unjudged ? "\n\n" : "", calm, unjudged, NULL);
   say(self, _("No Findings"), text);
-  adw_status_page_set_icon_name(self->none, "emblem-ok-symbolic");
+  bool is_calm = td_finding_was_looked_for(document);
+  if (is_calm) adw_status_page_set_icon_name(self->none, "emblem-ok-symbolic");
 }
 
 static void

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/findings/find_leaves.h"
+
+#include "engine/base/alloc.h"
+#include "engine/base/line.h"
+#include "engine/base/translate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMED 2u
+#define FORGOTTEN_TOGETHER 64u /* labels, at least */
+#define STEPS 3u               /* fewer may be an accident, or a beginning */
+
+void
+td_find_leaves_label(td_find_leaves *self, const td_event_node_label *event) {
+  *td_number_map_put(&self->labels, event->node) = event->label;
+  if (self->labels.n < self->forgotten_at) return;
+  td_number_map_forget_zeros(&self->labels);
+  self->forgotten_at = TD_MAX(2 * self->labels.n, FORGOTTEN_TOGETHER);
+}
+
+void
+td_find_leaves_free_node(td_find_leaves *self, uint32_t node) {
+  uint64_t *label = td_number_map_find(&self->labels, node);
+  if (label) *label = 0;
+}
+
+static td_leaf_history *
+obtain(td_find_leaves *self, uint32_t name) {
+  uint64_t *number = td_number_map_put(&self->numbers, name);
+  if (!*number) {
+    const uint64_t *owner = td_number_map_find(&self->owned, name);
+    TD_GROW(self->items, self->n, self->capacity);
+    self->items[self->n++] = (td_leaf_history){.name = name,
+                                               .pass = TD_NONE,
+                                               .owner = owner ? (uint32_t)*owner - 1 : 0,
+                                               .has_owner = owner};
+    *number = self->n;
+  }
+  return &self->items[*number - 1];
+}
+
+void
+td_find_leaves_look(td_find_leaves *self, const td_event_leaf_look *event) {
+  *td_number_map_put(&self->seen, event->node) |= UINT64_C(1) << event->what;
+}
+
+static unsigned
+take_seen(td_find_leaves *self, uint32_t node) {
+  uint64_t *found = td_number_map_find(&self->seen, node);
+  unsigned seen = found ? (unsigned)*found : 0;
+  if (found) *found = 0;
+  if (self->seen.n >= FORGOTTEN_TOGETHER) td_number_map_forget_zeros(&self->seen);
+  return seen;
+}
+
+static void
+note_nonfinite(td_leaf_history *leaf, uint32_t node, unsigned seen, uint64_t seq) {
+  leaf->was_nan |= seen >> TD_leaf_sight_nan & 1;
+  leaf->was_inf |= seen >> TD_leaf_sight_inf & 1;
+  bool is_bad = seen & (1u << TD_leaf_sight_nan | 1u << TD_leaf_sight_inf);
+  if (is_bad && !leaf->n_bad++) {
+    leaf->bad_node = node;
+    leaf->bad_seq = seq;
+  }
+}
+
+/* Values of the pass before count no longer. */
+static void
+enter_pass(td_leaf_history *leaf, uint32_t pass) {
+  if (leaf->pass == pass) return;
+  leaf->pass = pass;
+  if (!leaf->was_nan && !leaf->was_inf) leaf->n_bad = 0;
+  leaf->was_nan = leaf->was_inf = false;
+}
+
+void
+td_find_leaves_store(td_find_leaves *self, const td_event_accumulate *event, uint64_t seq) {
+  unsigned seen = take_seen(self, event->node);
+  td_leaf_history *leaf = obtain(self, td_find_leaves_label_of(self, event->node));
+  enter_pass(leaf, event->graph_task);
+  leaf->node = event->node;
+  if (!leaf->n_stores++) leaf->seq = seq;
+  leaf->n_zeros += seen >> TD_leaf_sight_zero & 1;
+  note_nonfinite(leaf, event->node, seen, seq);
+  leaf->n_now++;
+  if (seen >> TD_leaf_sight_kept & 1) {
+    leaf->n_kept_now++;
+    leaf->kept_seq = seq;
+  }
+}
+
+void
+td_find_leaves_own(td_find_leaves *self, const td_event_optimizes *event) {
+  uint64_t *owned = td_number_map_put(&self->owned, event->name);
+  const uint64_t *number = td_number_map_find(&self->numbers, event->name);
+  td_leaf_history *leaf = number ? &self->items[*number - 1] : NULL;
+  bool is_shared = *owned && *owned != 1 + (uint64_t)event->optimizer;
+  *owned = 1 + (uint64_t)event->optimizer;
+  if (!leaf) return;
+  leaf->is_shared |= is_shared;
+  leaf->has_owner = true;
+  leaf->owner = event->optimizer;
+}
+
+/* Gradients that a program clears are cleared by one store at least between two steps of their own
+ * optimizer. Others may come in between: a generator's pass stores into the discriminator too. */
+static void
+end_step(td_leaf_history *leaf) {
+  bool counts = leaf->is_counting && leaf->n_now;
+  bool is_kept = counts && leaf->n_kept_now == leaf->n_now;
+  leaf->n_steps += counts;
+  if (is_kept && !leaf->n_kept_steps++) leaf->first_kept_seq = leaf->kept_seq;
+  leaf->is_counting = true;
+  leaf->n_now = leaf->n_kept_now = 0;
+}
+
+void
+td_find_leaves_step(td_find_leaves *self, uint32_t optimizer) {
+  for (uint32_t i = 0; i < self->n; i++)
+    if (self->items[i].has_owner && self->items[i].owner == optimizer) end_step(&self->items[i]);
+}
+
+void
+td_find_leaves_miss(td_find_leaves *self, uint32_t name) {
+  *td_number_map_put(&self->orphans, name) = 1;
+}
+
+void
+td_find_leaves_interrupt(td_find_leaves *self) {
+  for (uint32_t i = 0; i < self->n; i++) {
+    self->items[i].is_counting = false;
+    self->items[i].n_now = self->items[i].n_kept_now = 0;
+  }
+}
+
+uint32_t
+td_find_leaves_label_of(const td_find_leaves *self, uint32_t node) {
+  const uint64_t *label = td_number_map_find(&self->labels, node);
+  return label ? (uint32_t)*label : 0;
+}
+
+uint32_t
+td_find_leaves_owner(const td_find_leaves *self, uint32_t node) {
+  uint32_t label = td_find_leaves_label_of(self, node);
+  const uint64_t *number = label ? td_number_map_find(&self->numbers, label) : NULL;
+  const td_leaf_history *leaf = number ? &self->items[*number - 1] : NULL;
+  return leaf && leaf->has_owner && !leaf->is_shared ? 1 + leaf->owner : 0;
+}
+
+/* ---- telling ---- */
+
+typedef bool (*is_meant)(const td_find_leaves *self, const td_leaf_history *leaf);
+
+static bool
+is_nonfinite(const td_find_leaves *self, const td_leaf_history *leaf) {
+  return leaf->was_nan || leaf->was_inf;
+}
+
+static bool
+is_never_cleared(const td_find_leaves *self, const td_leaf_history *leaf) {
+  return leaf->name && !leaf->is_shared && leaf->n_kept_steps >= STEPS &&
+         2 * leaf->n_kept_steps > leaf->n_steps;
+}
+
+static bool
+is_zero(const td_find_leaves *self, const td_leaf_history *leaf) {
+  return leaf->name && leaf->n_stores >= STEPS && leaf->n_zeros == leaf->n_stores;
+}
+
+static bool
+has_no_owner(const td_find_leaves *self, const td_leaf_history *leaf) {
+  return leaf->name && leaf->n_stores >= STEPS && !leaf->has_owner;
+}
+
+static uint32_t
+count(const td_find_leaves *self, is_meant is_one, const td_leaf_history **first) {
+  uint32_t n = 0;
+  *first = NULL;
+  for (uint32_t i = 0; i < self->n; i++) {
+    if (!is_one(self, &self->items[i])) continue;
+    if (!n++) *first = &self->items[i];
+  }
+  return n;
+}
+
+/* "a, b and 3 more" */
+static char *
+list_names(const td_find_leaves *self, is_meant is_one, td_tape *tape) {
+  char *list = td_dup_string("");
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < self->n; i++) {
+    const td_leaf_history *leaf = &self->items[i];
+    if (!is_one(self, leaf) || n++ >= NAMED) continue;
+    char *name = leaf->name ? td_line_dup(td_tape_string(tape, leaf->name), TD_NAME_SHOWN)
+                            : td_dup_string(td_translate("a leaf without a name"));
+    char *longer = td_format("%s%s%s", list, n > 1 ? ", " : "", name);
+    free(name);
+    free(list);
+    list = longer;
+  }
+  if (n <= NAMED) return list;
+  char *whole = td_format(td_translate("%s and %u more"), list, n - NAMED);
+  free(list);
+  return whole;
+}
+
+/* Takes the text. */
+static void
+add(td_findings *findings, td_finding_kind kind, uint64_t seq, uint32_t node, char *text,
+    const char *advice) {
+  td_findings_add(findings, (td_finding){.kind = kind,
+                                         .seq = seq,
+                                         .node = node,
+                                         .n = 1,
+                                         .text = text,
+                                         .advice = td_dup_string(td_translate(advice))});
+}
+
+/* A search for births says more. */
+static void
+tell_nonfinite(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
+  const td_leaf_history *first;
+  bool has_nan = false;
+  if (strcmp(findings->looked_for, "nonfinite") == 0) return;
+  if (!count(self, is_nonfinite, &first)) return;
+  for (uint32_t i = 0; i < self->n; i++) {
+    const td_leaf_history *leaf = &self->items[i];
+    has_nan |= leaf->was_nan;
+    if (is_nonfinite(self, leaf) && leaf->bad_seq < first->bad_seq) first = leaf;
+  }
+  char *names = list_names(self, is_nonfinite, tape);
+  char *text = td_format(td_translate("The last gradient of %s has %s. In %u stores on end it was "
+                                      "not finite."),
+                         names, has_nan ? "NaN" : "Inf", first->n_bad);
+  free(names);
+  add(findings, TD_FINDING_nonfinite_stored, first->bad_seq, first->bad_node, text,
+      TD_N("Where it was born is not known: the recording looked at what leaves store, and no "
+           "further. tapedeck record --anomaly nonfinite finds the place."));
+}
+
+static void
+tell_never_cleared(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
+  const td_leaf_history *first;
+  if (!count(self, is_never_cleared, &first)) return;
+  char *names = list_names(self, is_never_cleared, tape);
+  char *text = td_format(td_translate("When their optimizer made its steps, %s still held what was "
+                                      "stored before its last step: at %u of %u steps that were "
+                                      "compared."),
+                         names, first->n_kept_steps, first->n_steps);
+  free(names);
+  add(findings, TD_FINDING_never_cleared, first->first_kept_seq, first->node, text,
+      TD_N("Each step then uses the sum of the gradients of several steps. Call zero_grad() of the "
+           "optimizer once for each of its steps."));
+}
+
+/* Nothing is learned. Some parameters alone may have zeros on purpose: a term times 0. */
+static void
+tell_zero(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
+  const td_leaf_history *first;
+  uint32_t n = count(self, is_zero, &first);
+  if (!n || n < self->n) return;
+  char *names = list_names(self, is_zero, tape);
+  char *text =
+      td_format(td_translate("All gradients that were stored are zero, %u times for each of %s."),
+                first->n_stores, names);
+  free(names);
+  add(findings, TD_FINDING_all_zero, first->seq, first->node, text,
+      TD_N("A small change of a parameter does not change the loss. A softmax over one element, a "
+           "function that is flat where it works, or a factor 0 does that. tapedeck record --stats "
+           "full shows from which node on the gradients are zero."));
+}
+
+/* Owned parameters without a name must all lack a gradient: else a nameless one may be any leaf. */
+static uint32_t
+count_orphans(const td_find_leaves *self, td_tape *tape) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < self->owned.n; i++) {
+    uint64_t name = self->owned.entries[i].key;
+    bool is_nameless = !strncmp(td_tape_string(tape, (uint32_t)name), "parameter ", 10);
+    if (!is_nameless) continue;
+    if (!td_number_map_find(&self->orphans, name)) return 0;
+    n++;
+  }
+  return n;
+}
+
+static void
+tell_other_parameters(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
+  const td_leaf_history *first;
+  uint32_t n_orphans = count_orphans(self, tape);
+  if (!n_orphans || count(self, has_no_owner, &first) != n_orphans) return;
+  char *names = list_names(self, has_no_owner, tape);
+  char *text = td_format(td_translate("No optimizer has %s, whose gradients were stored. Instead, "
+                                      "%u parameters of an optimizer belong to no module and had "
+                                      "no gradient at its first step."),
+                         names, n_orphans);
+  free(names);
+  add(findings, TD_FINDING_other_parameters, first->seq, first->node, text,
+      TD_N("The optimizer seems to have parameters that the program has replaced since. Make the "
+           "optimizer after the last change of the module's parameters."));
+}
+
+void
+td_find_leaves_tell(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
+  tell_nonfinite(self, tape, findings);
+  tell_never_cleared(self, tape, findings);
+  tell_zero(self, tape, findings);
+  tell_other_parameters(self, tape, findings);
+}
+
+void
+td_find_leaves_fini(td_find_leaves *self) {
+  free(self->items);
+  td_number_map_fini(&self->numbers);
+  td_number_map_fini(&self->labels);
+  td_number_map_fini(&self->seen);
+  td_number_map_fini(&self->owned);
+  td_number_map_fini(&self->orphans);
+  *self = (td_find_leaves){0};
+}

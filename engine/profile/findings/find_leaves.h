@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What leaves store from pass to pass, and what optimizers make of it. Private to
+ * engine/profile/findings. Zero-initialise. */
+#pragma once
+
+#include "engine/base/number_map.h"
+#include "engine/profile/findings/finding.h"
+
+/* A leaf by its label. All leaves without one are one leaf, of which only the last pass counts. */
+typedef struct td_leaf_history {
+  uint32_t name; /* string; 0: it has none */
+  uint32_t node; /* of its last store */
+  uint64_t seq;  /* of its first one */
+  uint32_t owner;
+  bool has_owner, is_shared;         /* by two optimizers */
+  bool was_nan, was_inf;             /* in the pass of its last store */
+  uint32_t pass;                     /* the graph task of its last store */
+  uint32_t n_stores, n_zeros, n_bad; /* n_bad: of the last ones on end that were not finite */
+  uint32_t bad_node;                 /* of the first of these */
+  uint64_t bad_seq;
+  bool is_counting;           /* since its optimizer's step */
+  uint32_t n_now, n_kept_now; /* stores since then, and those that added to something */
+  uint64_t kept_seq, first_kept_seq;
+  uint32_t n_steps, n_kept_steps; /* of its optimizer, with stores before them */
+} td_leaf_history;
+
+typedef struct td_find_leaves {
+  td_leaf_history *items; /* (owned) */
+  uint32_t n, capacity;
+  td_number_map numbers; /* by name: 1 + the item */
+  td_number_map labels;  /* by node: its name; once it is freed, 0 */
+  uint32_t forgotten_at; /* size of the labels */
+  td_number_map seen;    /* by node: bits of td_leaf_sight, of the looks before its store */
+  td_number_map owned;   /* by name: 1 + the optimizer */
+  td_number_map orphans; /* names without a gradient: 1 */
+} td_find_leaves;
+
+void td_find_leaves_label(td_find_leaves *self, const td_event_node_label *event);
+void td_find_leaves_free_node(td_find_leaves *self, uint32_t node);
+
+/* td_find_leaves_look, then td_find_leaves_store: the order of their events. */
+void td_find_leaves_look(td_find_leaves *self, const td_event_leaf_look *event);
+void td_find_leaves_store(td_find_leaves *self, const td_event_accumulate *event, uint64_t seq);
+void td_find_leaves_own(td_find_leaves *self, const td_event_optimizes *event);
+void td_find_leaves_step(td_find_leaves *self, uint32_t optimizer);
+void td_find_leaves_miss(td_find_leaves *self, uint32_t name);
+
+/* td_find_leaves_interrupt says that the tape lacks passes here. */
+void td_find_leaves_interrupt(td_find_leaves *self);
+
+/* td_find_leaves_owner returns 1 + the optimizer that alone has the leaf of a node, else 0. */
+uint32_t td_find_leaves_owner(const td_find_leaves *self, uint32_t node);
+
+/* td_find_leaves_label_of returns a leaf's name, a string, or 0. */
+uint32_t td_find_leaves_label_of(const td_find_leaves *self, uint32_t node);
+
+/* td_find_leaves_tell adds what was found on the whole tape. */
+void td_find_leaves_tell(const td_find_leaves *self, td_tape *tape, td_findings *findings);
+void td_find_leaves_fini(td_find_leaves *self);

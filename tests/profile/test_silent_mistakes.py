@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Mistakes that raise nothing: a plain recording of PyTorch finds each, and nothing in programs that only look like it."""
+import functools
+import json
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+import skipping
+import together
+import torches
+
+TAPEDECK = os.environ["TAPEDECK"]
+
+START = """
+import torch
+torch.manual_seed(0)
+F = torch.nn.functional
+net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+x, y = torch.randn(10, 4), torch.randn(10, 2)
+"""
+
+# The kind, a part of what is said, and the program.
+MISTAKES = {
+    "nan_in_every_gradient": ("nonfinite_stored", r"The last gradient of .* and 2 more has NaN", """
+for step in range(4):
+    optimizer.zero_grad()
+    out = net(x)
+    if step > 0: out = out * (out - out).sqrt().sum()
+    out.sum().backward()
+    optimizer.step()
+"""),
+    "inf_without_a_module": ("nonfinite_stored", "The last gradient of a leaf without a name has Inf|The last gradient of w has Inf", """
+w = torch.zeros(3, requires_grad=True)
+w.sqrt().sum().backward()
+"""),
+    "no_zero_grad": ("never_cleared", "at 4 of 4 steps", """
+for step in range(6):
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+"""),
+    "zero_grad_once_an_epoch": ("never_cleared", "at 7 of 8 steps", """
+for epoch in range(2):
+    optimizer.zero_grad()
+    for batch in range(5):
+        F.mse_loss(net(x), y).backward()
+        optimizer.step()
+"""),
+    "softmax_over_one": ("all_zero", "All gradients that were stored are zero, 4 times", """
+head = torch.nn.Sequential(net, torch.nn.Linear(2, 1), torch.nn.Softmax(dim=1))
+for step in range(4):
+    head.zero_grad()
+    F.mse_loss(head(x), torch.ones(10, 1) / 2).backward()
+    optimizer.step()
+"""),
+    "autocast_around_the_loop": ("stale_node", r"ToCopyBackward0 .* was made of .*(weight|bias) once, and ran again after 3 or more later steps", """
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    for step in range(5):
+        optimizer.zero_grad()
+        F.mse_loss(net(x).float(), y).backward()
+        optimizer.step()
+"""),
+    "copy_before_the_loop": ("stale_node", "was made of .*weight once", """
+copied = net[0].weight.double()
+for step in range(5):
+    optimizer.zero_grad()
+    h = (x.double() @ copied.t()).float().tanh()
+    F.mse_loss(net[2](h) + net[0].bias.sum(), y).backward()
+    optimizer.step()
+"""),
+    "replaced_after_the_optimizer": ("other_parameters", "No optimizer has 0.weight", """
+net[0].weight = torch.nn.Parameter(torch.randn(8, 4))
+for step in range(4):
+    optimizer.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+"""),
+    "second_derivative_of_a_line": ("result_unreached", "no path leads there from SumBackward0", """
+point = torch.randn(5, 4, requires_grad=True)
+force, = torch.autograd.grad(net[0](point).sum(), point, create_graph=True)
+torch.autograd.grad(force.sum(), point)
+"""),
+}
+BESIDE = {"replaced_after_the_optimizer": {"no_gradient"}}  # kinds that the same mistake makes too
+FAILS = {"second_derivative_of_a_line"}
+
+# Programs that do nothing wrong, though each looks like one of these.
+RIGHT = {
+    "set_to_zero": """
+for step in range(6):
+    optimizer.zero_grad(set_to_none=False)
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+""",
+    "gradient_accumulation": """
+for step in range(5):
+    optimizer.zero_grad()
+    for micro in range(4):
+        (F.mse_loss(net(x), y) / 4).backward()
+    optimizer.step()
+""",
+    "gan": """
+G, D = torch.nn.Linear(4, 4), torch.nn.Sequential(torch.nn.Linear(4, 1), torch.nn.Sigmoid())
+opt_G, opt_D = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())
+for step in range(6):
+    fake = G(torch.randn(10, 4))
+    opt_D.zero_grad()
+    (-(D(x).log() + (1 - D(fake.detach())).log()).mean()).backward()
+    opt_D.step()
+    opt_G.zero_grad()
+    (-D(fake).log().mean()).backward()  # leaves gradients in D too
+    opt_G.step()
+""",
+    "rates_of_their_own": """
+fast, slow = torch.optim.SGD(net[0].parameters(), lr=0.1), torch.optim.SGD(net[2].parameters(), lr=0.1)
+for step in range(12):
+    fast.zero_grad()
+    if step % 3 == 0: slow.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    fast.step()
+    if step % 3 == 2: slow.step()
+""",
+    "head_alone": """
+optimizer = torch.optim.SGD(net[2].parameters(), lr=0.1)
+for step in range(6):
+    optimizer.zero_grad()  # the trunk's gradients are never cleared, and never used
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+""",
+    "closures": """
+optimizer = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=3)
+def closure():
+    optimizer.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    return loss
+for step in range(4): optimizer.step(closure)
+""",
+    "scaled_too_much_at_first": """
+scale = 1e39
+for step in range(5):
+    optimizer.zero_grad()
+    (F.mse_loss(net(x), y).double() * scale).float().backward()
+    if all(p.grad.isfinite().all() for p in net.parameters()): optimizer.step()
+    else: scale = 1.0
+""",
+    "zeros_in_one_branch": """
+aux = torch.nn.Linear(8, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *aux.parameters()], lr=0.1)
+for step in range(5):
+    optimizer.zero_grad()
+    (F.mse_loss(net(x), y) + 0.0 * aux(net[0](x)).sum()).backward()
+    optimizer.step()
+""",
+    "zeros_at_first": """
+up = torch.nn.Linear(2, 2, bias=False)
+torch.nn.init.zeros_(up.weight)
+optimizer = torch.optim.SGD([*net.parameters(), *up.parameters()], lr=0.1)
+for step in range(5):
+    optimizer.zero_grad()
+    F.mse_loss(up(net(x)), y).backward()
+    optimizer.step()
+""",
+    "views_before_the_loop": """
+turned = net[0].weight.t()
+for step in range(5):
+    optimizer.zero_grad()
+    F.mse_loss(net[2]((x @ turned).tanh()) + net[0].bias.sum(), y).backward()
+    optimizer.step()
+""",
+    "kept_and_owned_by_nobody": """
+scale, optimizer = torch.nn.Linear(4, 8), torch.optim.SGD(net[2].parameters(), lr=0.1)
+h = scale(x).tanh()
+for step in range(5):
+    optimizer.zero_grad()
+    F.mse_loss(net[2](h), y).backward(retain_graph=True)
+    optimizer.step()
+""",
+    "shared_weights": """
+one = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(one.parameters(), lr=0.1)
+for step in range(5):
+    optimizer.zero_grad()
+    one(one(one(x))).square().mean().backward()
+    optimizer.step()
+""",
+    "unused_and_allowed": """
+point = torch.randn(5, 4, requires_grad=True)
+force, = torch.autograd.grad(net[0](point).sum(), point, create_graph=True)
+print(torch.autograd.grad(force.sum(), point, allow_unused=True))
+""",
+    "loops_inside": """
+for step in range(4):
+    optimizer.zero_grad()
+    inner = net[0].weight
+    for k in range(3):
+        g, = torch.autograd.grad((x @ inner.t()).square().sum(), inner, create_graph=True)
+        inner = inner - 0.01 * g
+    (F.mse_loss(net(x), y) + (x @ inner.t()).square().mean()).backward()
+    optimizer.step()
+""",
+}
+
+
+@functools.cache
+def recorded_together(python):
+    """The programs of both tables, in one process of this PyTorch that forks for each: {name: how it ended}, and their folder."""
+    folder = tempfile.TemporaryDirectory()
+    programs = {**{name: mistake[2] for name, mistake in MISTAKES.items()}, **RIGHT}
+    scripts = {name: [os.path.join(folder.name, name + ".py")] for name in programs}
+    for name, program in programs.items():
+        with open(*scripts[name], "w") as file:
+            file.write(START + program)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return together.run(python, scripts, folder.name, environment, (TAPEDECK, "record")), folder
+
+
+class SilentMistakes(unittest.TestCase):
+    def findings(self, tape):
+        done = subprocess.run([TAPEDECK, "findings", tape, "--json"], capture_output=True, text=True, timeout=100)
+        told = json.loads(done.stdout)
+        self.assertEqual(done.returncode, 1 if told["findings"] else 0)
+        return told["findings"]
+
+    def each(self, names, look):
+        for python in torches.of_test(self):
+            ended = recorded_together(python)[0]
+            for name in names:
+                with self.subTest(name=name, python=python):
+                    look(name, ended[name])
+
+    def look_at_mistake(self, name, end):
+        self.assertEqual(end.returncode != 0, name in FAILS, end.stderr)
+        kind, words, _ = MISTAKES[name]
+        found = self.findings(end.tape)
+        self.assertEqual({one["kind"] for one in found}, {kind} | BESIDE.get(name, set()), found)
+        first, = [one for one in found if one["kind"] == kind]
+        self.assertRegex(first["text"], words)
+        self.assertTrue(first["advice"])
+
+    def look_at_nothing(self, name, end):
+        self.assertEqual(end.returncode, 0, end.stderr)
+        self.assertEqual(self.findings(end.tape), [])
+
+    def test_mistakes(self):
+        self.each(MISTAKES, self.look_at_mistake)
+
+    def test_nothing(self):
+        self.each(RIGHT, self.look_at_nothing)
+
+    def test_words(self):
+        """A program that failed is not told that nothing is wrong, and a recording ends with what it found."""
+        with tempfile.TemporaryDirectory() as folder:
+            script, tape = os.path.join(folder, "one.py"), os.path.join(folder, "one.tape")
+            for python in torches.of_test(self):
+                for program, found, told in (
+                        ("x.sum().requires_grad_().backward()\nraise SystemExit(3)", "no findings", "no findings, and the program ended with status 3"),
+                        (MISTAKES["no_zero_grad"][2], "1 finding, the first: Gradients are not cleared", "1 finding")):
+                    with open(script, "w") as file:
+                        file.write(START + program)
+                    done = subprocess.run([TAPEDECK, "record", "--force", "-o", tape, "--", python, script], capture_output=True, text=True, timeout=300)
+                    self.assertIn(f"recorded {tape}; {found}; see it with", done.stderr.splitlines()[-1])
+                    text = subprocess.run([TAPEDECK, "findings", tape], capture_output=True, text=True, timeout=100).stdout
+                    self.assertRegex(text.splitlines()[0], re.escape(told) + "$")
+                    self.assertIn("not for where they are born: tapedeck record --anomaly nonfinite does.", text)
+
+
+if __name__ == "__main__":
+    skipping.main()
