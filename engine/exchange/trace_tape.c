@@ -118,13 +118,14 @@ obtain_node(td_trace_tape *self, td_lane *lane, td_trace_node *known, int64_t ns
 
 /* The thread whose call of backward an evaluation belongs to. A thread that does nothing but
  * evaluate is a device's: the pass is that of the thread which made the node, else of the one it
- * worked for before. */
+ * worked for before, else of the only thread that does anything else. */
 static uint32_t
 find_owner(const td_trace_tape *self, uint32_t thread, const td_trace_node *known) {
   if (self->index->n_plain[thread]) return thread;
   if (known && known->made_on != TD_NONE) return known->made_on;
   uint32_t before = self->joined[thread];
-  return before != TD_NONE && self->passes[before].graph_task != TD_NONE ? before : thread;
+  if (before != TD_NONE && self->passes[before].graph_task != TD_NONE) return before;
+  return self->caller != TD_NONE ? self->caller : thread;
 }
 
 /* The innermost of Python's calls into the engine that is open at that time, above the evaluation
@@ -374,10 +375,23 @@ close_cb(td_lane *lane, uint32_t thread, void *data) {
     tell_hook(self, around, false, top->span.end_ns, top->hook_kind, 0);
 }
 
+/* The only thread that does more than evaluate, or TD_NONE. */
+static uint32_t
+find_caller(const td_trace_index *index) {
+  uint32_t found = TD_NONE;
+  for (uint32_t i = 0; i < index->n_threads; i++) {
+    if (!index->n_plain[i]) continue;
+    if (found != TD_NONE) return TD_NONE;
+    found = i;
+  }
+  return found;
+}
+
 void
 td_trace_tape_init(td_trace_tape *tape, uint32_t n_threads, int64_t slack_ns) {
   tape->accumulate_grad =
       td_text_table_put(tape->texts, TD_TRACE_ACCUMULATE_GRAD, strlen(TD_TRACE_ACCUMULATE_GRAD));
+  tape->caller = find_caller(tape->index);
   tape->passes = TD_NEW_N(td_open_pass, n_threads);
   tape->joined = TD_NEW_N(uint32_t, n_threads);
   for (uint32_t i = 0; i < n_threads; i++) {

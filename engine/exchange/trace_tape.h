@@ -44,6 +44,7 @@ typedef struct td_trace_tape {
   td_nesting nesting;
   td_open_pass *passes;     /* (owned) by thread: what it called */
   uint32_t *joined;         /* (owned) by thread: whose pass it ran a node of last */
+  uint32_t caller;          /* the only thread that does more than evaluate, or TD_NONE */
   td_number_map stacks;     /* strings of stacks and module paths by what they are made of */
   uint32_t accumulate_grad; /* that name in the texts */
   uint32_t n_nodes, n_graph_tasks, n_threads, n_processes, n_edges;

@@ -53,6 +53,27 @@ class ImportHandmadeTraces(ImportCase):
     def backward(self, name, ts, dur, number, *changes):
         return [(EVALUATE + name, ts, dur, number, *changes), (name, ts + 1, dur - 2, number, *changes)]
 
+    def test_engine_thread_beside_the_caller(self):
+        """A thread that only evaluates works for the one thread that does anything else: two passes are no four. Leaves are
+        evaluated on both, and stand last on either."""
+        of_device, accumulate = {"tid": 8}, "torch::autograd::AccumulateGrad"
+        for last in (of_device, {}):
+            events = []
+            for t in (1000, 2000):
+                events += [("## backward ##", t, 200, None, {"cat": "user_annotation"}),
+                           *self.backward("SumBackward0", t + 10, 10, t, of_device), *self.backward(accumulate, t + 30, 30, None, of_device),
+                           *self.backward(accumulate, t + 35, 10, None), *self.backward(accumulate, t + 70, 10, None, last)]
+            passes = self.info(self.imported(self.write(self.hand(*events))))["graph_tasks"]
+            self.assertEqual([one["status"] for one in passes], ["ok", "ok"])
+
+    def test_findings(self):
+        """A trace tells of no node when it is freed. So nobody can say that graphs stay in memory."""
+        events = [one for step in range(8) for k, name in enumerate(("MeanBackward0", "MulBackward0"))
+                  for one in self.backward(name, 1000 * step + 100 * k, 50, 10 * step + 5 - k)]
+        steps = [("aten::mean", 1000 * step - 200, 9, 10 * step + 5) for step in range(1, 8)]
+        told = run("findings", self.imported(self.write(self.hand(*events, *steps))), "--json")
+        self.assertEqual((told.returncode, json.loads(told.stdout)["findings"]), (0, []), told.stderr)
+
     def test_absolute_and_relative_times(self):
         node = self.backward("SinBackward0", 10.125, 5.5, 3)
         started = {}
