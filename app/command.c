@@ -94,6 +94,45 @@ remove_separator(int *argc, char **argv) {
   --*argc;
 }
 
+/* Options with a word that may be left out, and what they are then. */
+static char *const bare_options[][2] = {
+    {"--anomaly", "--anomaly=nonfinite"},
+    {"--stats", "--stats=full"},
+};
+
+static const GOptionEntry *
+find_entry(const GOptionEntry *entries, const char *word) {
+  for (; entries && entries->long_name; entries++) {
+    bool is_short = word[1] == entries->short_name && word[1] && !word[2];
+    if (is_short || (g_str_has_prefix(word, "--") && strcmp(word + 2, entries->long_name) == 0))
+      return entries;
+  }
+  return NULL;
+}
+
+static char *
+whole_of(const char *word) {
+  for (size_t i = 0; i < G_N_ELEMENTS(bare_options); i++)
+    if (strcmp(word, bare_options[i][0]) == 0) return bare_options[i][1];
+  return NULL;
+}
+
+/* GLib would take "--" for the word that is left out. What stands behind the options is not ours.
+ */
+static void
+complete_bare_options(const GOptionEntry *entries, int argc, char **argv) {
+  for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i++) {
+    const GOptionEntry *entry = find_entry(entries, argv[i]);
+    if (!entry || entry->arg == G_OPTION_ARG_NONE || entry->flags & G_OPTION_FLAG_NO_ARG) continue;
+    bool is_bare = i + 1 == argc || argv[i + 1][0] == '-';
+    char *whole = is_bare ? whole_of(argv[i]) : NULL;
+    if (whole)
+      argv[i] = whole;
+    else
+      i++;
+  }
+}
+
 bool
 td_command_parse(const char *name, const GOptionEntry *entries, bool strict, int min, int max,
                  int *argc, char ***argv, int *status) {
@@ -103,6 +142,7 @@ td_command_parse(const char *name, const GOptionEntry *entries, bool strict, int
   g_autoptr(GError) error = NULL;
   g_autoptr(GOptionContext) context = make_context(command, entries, strict, &help);
   *status = TD_EXIT_USAGE;
+  complete_bare_options(entries, *argc, *argv);
   if (!g_option_context_parse(context, argc, argv, &error)) {
     td_command_bad_usage(name, "%s", error->message);
     return false;

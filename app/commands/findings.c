@@ -85,6 +85,16 @@ print_limits(const td_tape_info *info, const td_findings *findings) {
   if (info->damage || info->n_dropped) printf("Events that the tape lacks may show more.\n");
 }
 
+/* A chain leads to the cause of a value that is not finite. Of the other kinds it tells only how
+ * the task came to run. */
+static void
+print_next(const char *path, const td_findings *findings) {
+  const td_finding *first = &findings->items[0];
+  printf("\nSee one in the window: tapedeck open %s --at EVENT\n", path);
+  if (first->kind == TD_FINDING_nonfinite)
+    printf("What led to it: tapedeck why %s --chain --at %" PRIu64 "\n", path, first->seq);
+}
+
 static void
 print_text(const char *path, const td_tape_info *info, const td_findings *findings) {
   g_autofree char *count = td_format_many(findings->n, "finding", "findings");
@@ -94,10 +104,7 @@ print_text(const char *path, const td_tape_info *info, const td_findings *findin
   for (uint32_t i = 0; i < findings->n; i++)
     print_finding(&findings->items[i]);
   print_limits(info, findings);
-  if (findings->n)
-    printf("\nSee one in the window: tapedeck open %s --at EVENT\n"
-           "What led to it: tapedeck why %s --chain --at EVENT\n",
-           path, path);
+  if (findings->n) print_next(path, findings);
 }
 
 int

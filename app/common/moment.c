@@ -67,18 +67,27 @@ find_error(const place *place, uint64_t *seq) {
   return false;
 }
 
+/* `looked_for` is said instead of `absent` if the recording looked for it. */
 static const struct word {
-  const char *word, *how, *absent;
+  const char *word, *how, *absent, *looked_for;
   bool (*find)(const place *place, uint64_t *seq);
 } words[] = {
     {"nan", "the first NaN",
-     "the tape has no birth of a NaN; `run` and `record` look for it with --anomaly nan", find_nan},
+     "the tape has no birth of a NaN; `run` and `record` look for it with --anomaly nan",
+     "the tape has no birth of a NaN, though the recording looked for it", find_nan},
     {"inf", "the first Inf",
      "the tape has no birth of an Inf; `run` and `record` look for it with --anomaly nonfinite",
-     find_inf},
-    {"error", "the first error", "the tape has no error", find_error},
-    {"end", "the last event", "", find_last},
+     "the tape has no birth of an Inf, though the recording looked for it", find_inf},
+    {"error", "the first error", "the tape has no error", NULL, find_error},
+    {"end", "the last event", "", NULL, find_last},
 };
+
+static bool
+is_looked_for(const place *place, const struct word *word) {
+  const char *setting = td_catalog_setting_find(place->catalog, "anomaly");
+  return word->looked_for && (strcmp(setting, "nonfinite") == 0 ||
+                              (word->find == find_nan && strcmp(setting, "nan") == 0));
+}
 
 static const struct word *
 word_find(const char *text) {
@@ -132,7 +141,8 @@ find_named(const place *place, const char *at, uint64_t *seq, char **how) {
     return true;
   }
   if (word)
-    td_command_fail(place->path, "%s", word->absent);
+    td_command_fail(place->path, "%s",
+                    is_looked_for(place, word) ? word->looked_for : word->absent);
   else if (read_number(at, seq) && *seq < place->length)
     return true;
   else
