@@ -427,3 +427,53 @@ td_numbers_measure(const td_numbers *numbers, td_number_stats *stats) {
   stats->mean = sum_of(sums.total) / (double)sums.n / scale;
   stats->l2 = sqrt(sum_of(sums.squares) * (double)rows.repeat) / scale;
 }
+
+/* One row along the last dimension. */
+static void
+survey_row(const td_numbers *numbers, const char *at, int64_t n, int64_t step, uint64_t *n_zero,
+           uint64_t *n_twins) {
+  double block[BLOCK], before = NAN;
+  for (int64_t i = 0; i < n; i += BLOCK) {
+    int64_t now = n - i < BLOCK ? n - i : BLOCK;
+    read_doubles(numbers->type, at + i * step * formats[numbers->type].n_bytes, now, step, block);
+    for (int64_t k = 0; k < now; k++) {
+      *n_zero += block[k] == 0;
+      *n_twins += block[k] == before;
+      before = block[k];
+    }
+  }
+}
+
+void
+td_numbers_survey(const td_numbers *numbers, uint64_t *n_zero, uint64_t *n_twins) {
+  *n_zero = *n_twins = 0;
+  if (!td_numbers_are_readable(numbers) || formats[numbers->type].n_parts != 1) return;
+  int n_outer = numbers->n_dims - 1;
+  int64_t at[TD_NUMBERS_MAX_DIMS] = {0}, n = n_outer < 0 ? 1 : numbers->sizes[n_outer];
+  int64_t step = n_outer < 0 ? 0 : numbers->strides[n_outer];
+  uint64_t left = n ? n_elements(numbers) / (uint64_t)n : 0;
+  for (; left > 0; left--) {
+    int64_t offset = 0;
+    for (int dim = 0; dim < n_outer; dim++)
+      offset += at[dim] * numbers->strides[dim];
+    const char *row = (const char *)numbers->data + offset * formats[numbers->type].n_bytes;
+    survey_row(numbers, row, n, step, n_zero, n_twins);
+    for (int dim = n_outer - 1; dim >= 0 && ++at[dim] == numbers->sizes[dim]; dim--)
+      at[dim] = 0;
+  }
+}
+
+/* Half a unit above the greatest number: it is rounded to even, which is the infinity. */
+bool
+td_numbers_overflow(double absmax, td_number_type type) {
+  switch (type) {
+  case TD_NUMBER_FLOAT16:
+    return absmax >= 0x1.ffep15;
+  case TD_NUMBER_BFLOAT16:
+    return absmax >= 0x1.ffp127;
+  case TD_NUMBER_FLOAT32:
+    return absmax >= 0x1.ffffffp127;
+  default:
+    return false;
+  }
+}

@@ -58,3 +58,11 @@ td_numbers_born(unsigned before, unsigned after) {
  * would overflow or vanish. */
 void td_numbers_count(const td_numbers *numbers, td_number_stats *stats);
 void td_numbers_measure(const td_numbers *numbers, td_number_stats *stats);
+
+/* td_numbers_survey counts zeros, and elements that equal the one before them in the last
+ * dimension. It counts none in complex numbers. It is slower than the functions above. */
+void td_numbers_survey(const td_numbers *numbers, uint64_t *n_zero, uint64_t *n_twins);
+
+/* td_numbers_overflow tells whether a finite number of this magnitude becomes an infinity when it
+ * is rounded to a type. False for types that are not floating. */
+bool td_numbers_overflow(double absmax, td_number_type type);

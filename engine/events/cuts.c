@@ -9,7 +9,7 @@
 
 static struct {
   pthread_mutex_t mutex;
-  td_number_map leaves;                     /* (guarded by mutex) kind << 32 | stack */
+  td_number_map leaves;                     /* (guarded by mutex) HAS_GRAPH, kind << 32 | stack */
   _Atomic uint32_t passes_left, notes_left; /* relaxed: one more or less does no harm */
   _Atomic bool missed;                      /* some cuts were not noted */
 } table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -30,15 +30,45 @@ count_down(_Atomic uint32_t *left) {
   if (now) atomic_store_explicit(left, now - 1, memory_order_relaxed);
 }
 
-/* detach, the first kind, is the strongest. */
+#define HAS_GRAPH (UINT64_C(1) << 63)
+
+static td_cut
+cut_of(uint64_t value) {
+  return (td_cut){(td_cut_kind)((value & ~HAS_GRAPH) >> 32), (uint32_t)value};
+}
+
+/* The smaller, the stronger. */
+static int
+rank_of(td_cut_kind kind) {
+  switch (kind) {
+  case TD_cut_kind_detach:
+    return 0;
+  case TD_cut_kind_item:
+  case TD_cut_kind_numbers:
+    return 1;
+  case TD_cut_kind_none:
+    return 3;
+  default:
+    return 2; /* no graph was made where the leaf was used */
+  }
+}
+
 void
 td_cuts_note(uint64_t leaf, td_cut cut) {
   pthread_mutex_lock(&table.mutex);
   uint64_t *value = td_number_map_put(&table.leaves, leaf);
-  if (!*value || *value >> 32 >= (uint64_t)cut.kind) *value = (uint64_t)cut.kind << 32 | cut.stack;
+  if (rank_of(cut.kind) <= rank_of(cut_of(*value).kind))
+    *value = (*value & HAS_GRAPH) | (uint64_t)cut.kind << 32 | cut.stack;
   count_down(&table.notes_left);
   pthread_mutex_unlock(&table.mutex);
   if (!atomic_load_explicit(&table.notes_left, memory_order_relaxed)) td_cuts_give_up();
+}
+
+void
+td_cuts_note_graph(uint64_t leaf) {
+  pthread_mutex_lock(&table.mutex);
+  *td_number_map_put(&table.leaves, leaf) |= HAS_GRAPH;
+  pthread_mutex_unlock(&table.mutex);
 }
 
 void
@@ -53,7 +83,9 @@ td_cuts_find(uint64_t leaf) {
   const uint64_t *value = td_number_map_find(&table.leaves, leaf);
   bool missed = atomic_load_explicit(&table.missed, memory_order_relaxed);
   td_cut cut = {missed ? TD_cut_kind_unseen : TD_cut_kind_none, 0};
-  if (value && !missed) cut = (td_cut){(td_cut_kind)(*value >> 32), (uint32_t)*value};
+  if (value && !missed) cut = cut_of(*value);
+  if (value && *value & HAS_GRAPH && rank_of(cut.kind) == 2 && cut.kind != TD_cut_kind_unseen)
+    cut = (td_cut){TD_cut_kind_none, 0};
   pthread_mutex_unlock(&table.mutex);
   return cut;
 }

@@ -103,6 +103,9 @@ typedef enum td_event_list {
   TD_LIST_stats,
   TD_LIST_saved,
   TD_LIST_hooks,
+  TD_LIST_numbers, /* what was in saved tensors of nodes that made a value that is not finite */
+  TD_LIST_carried, /* about the node that got such a value */
+  TD_LIST_absorbed,
   TD_LIST_writes, /* about a version counter; the other lists are about nodes */
   TD_N_LISTS
 } td_event_list;

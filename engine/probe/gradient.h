@@ -29,6 +29,8 @@ typedef struct td_gradient {
 /* Where an output goes. */
 typedef struct td_gradient_edge {
   uint32_t node, input_nr; /* node TD_NONE: nowhere */
+  td_number_type type; /* that the engine casts it to; TD_N_NUMBER_TYPES: unknown, or as it is */
+  uint64_t n;          /* elements that the engine sums it to; 0: unknown */
 } td_gradient_edge;
 
 /* What the probe last found in a gradient of a node. */
@@ -36,6 +38,7 @@ typedef struct td_numerics_seen {
   const void *identity, *data;
   uint64_t n; /* elements at data */
   uint32_t version;
+  td_number_type type;
   unsigned found;                       /* bits of td_numbers_look */
   struct td_contribution *contribution; /* (borrowed) of an output, on its way to a sum */
 } td_numerics_seen;

@@ -393,6 +393,7 @@ static void
 begin(void) {
   td_numerics_hooks_unseen = true;
   say_known("anomaly", td_numerics_anomalies);
+  say_known("carried", td_numerics_anomalies);
   say_known("tensor_stats", td_numerics_statistics);
   td_reconstruct_start(options);
   for (size_t i = 0; i < TD_N_ELEMENTS(known); i++)

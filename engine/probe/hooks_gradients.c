@@ -101,10 +101,12 @@ enter_again(uint32_t node) {
 static td_gradient_edge *
 read_edges(const td_python *python, void *const *arguments, size_t n_edges, uint32_t n_outputs) {
   td_gradient_edge *edges = TD_NEW_N(td_gradient_edge, n_outputs + 1);
-  for (uint32_t i = 0; i < n_outputs; i++)
-    edges[i] = i < n_edges ? (td_gradient_edge){(uint32_t)td_python_number(arguments[2 * i]),
-                                                (uint32_t)td_python_number(arguments[2 * i + 1])}
-                           : (td_gradient_edge){TD_NONE, 0};
+  for (uint32_t i = 0; i < n_outputs; i++) {
+    edges[i] = (td_gradient_edge){.node = TD_NONE, .type = TD_N_NUMBER_TYPES};
+    if (i >= n_edges) continue;
+    edges[i].node = (uint32_t)td_python_number(arguments[2 * i]);
+    edges[i].input_nr = (uint32_t)td_python_number(arguments[2 * i + 1]);
+  }
   return edges;
 }
 

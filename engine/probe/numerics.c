@@ -7,6 +7,7 @@
 #include "engine/probe/contributions.h"
 #include "engine/probe/operations.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -36,6 +37,8 @@ td_numerics_configure(const char *anomaly, const char *stats) {
 void
 td_numerics_begin(void) {
   TD_EMIT(setting, .name = td_intern("anomaly"), .value = td_intern(search));
+  if (td_numerics_anomalies)
+    TD_EMIT(setting, .name = td_intern("carried"), .value = td_intern("yes"));
   td_contributions_drop(TD_NONE);
   td_operations_forget_nodes();
   for (int i = 0; i < N_REASONS; i++)
@@ -107,6 +110,7 @@ look(const td_gradient *gradient) {
   td_numerics_seen seen = {.identity = gradient->identity,
                            .data = gradient->numbers.data,
                            .n = n_elements(gradient),
+                           .type = gradient->numbers.type,
                            .version = gradient->version};
   if (can_be_read(gradient)) seen.found = td_numbers_look(&gradient->numbers);
   return seen;
@@ -214,17 +218,30 @@ note_unseen_hook(uint32_t input_nr, unsigned before, unsigned found) {
   td_birth_note(before, found, &birth);
 }
 
+static td_birth
+birth_on_the_way(td_birthplace place, uint32_t input_nr, uint32_t from, uint32_t output_nr) {
+  td_birth birth = birth_here(place, input_nr);
+  birth.from = from;
+  birth.from_output_nr = output_nr;
+  return birth;
+}
+
 /* What one contribution alone cannot have become without somebody changing it: a post hook, or the
  * engine, which makes the node's output fit. */
 static void
 note_change(const td_contribution *contribution, uint32_t input_nr, const td_gradient *gradient,
             unsigned found) {
   bool fits = contribution->seen.n == n_elements(gradient);
-  if (td_numerics_hooks_unseen && fits)
+  bool is_cast = contribution->seen.type != gradient->numbers.type;
+  bool is_engines = !contribution->hooked && (is_cast || !fits);
+  if (td_numerics_hooks_unseen && fits && !is_cast)
     return note_unseen_hook(input_nr, contribution->seen.found, found);
   td_birth birth = birth_here(contribution->hooked ? TD_birthplace_hook : TD_birthplace_node,
                               contribution->output_nr);
   birth.node = contribution->from;
+  if (is_engines)
+    birth = birth_on_the_way(fits ? TD_birthplace_cast : TD_birthplace_reduced, input_nr,
+                             contribution->from, contribution->output_nr);
   td_birth_note(contribution->seen.found, found, &birth);
 }
 
@@ -263,6 +280,14 @@ note_arrival(const td_contribution *all, uint32_t input_nr, bool is_root,
   }
 }
 
+static void
+tell_carried(const td_contribution *at) {
+  if (at->seen.found)
+    TD_EMIT(carried, .node = at->node, .graph_task = at->graph_task, .from = at->from,
+            .nan = (at->seen.found & TD_NUMBERS_NAN) != 0,
+            .inf = (at->seen.found & TD_NUMBERS_INF) != 0);
+}
+
 void
 td_numerics_enter(td_numerics_frame *frame, uint32_t graph_task, uint32_t node, bool is_root,
                   uint32_t n_inputs, const td_gradient *inputs) {
@@ -270,12 +295,15 @@ td_numerics_enter(td_numerics_frame *frame, uint32_t graph_task, uint32_t node, 
   frame->graph_task = graph_task;
   frame->node = node;
   frame->stored = (td_numerics_seen){0};
+  frame->has_birth = false;
   list_init(&frame->inputs, n_inputs);
   list_init(&frame->outputs, 0);
   now = frame;
   td_contribution *all = td_numerics_anomalies ? td_contributions_take(graph_task, node) : NULL;
   for (uint32_t i = 0; td_numerics_anomalies && i < n_inputs; i++)
     note_arrival(all, i, is_root, &inputs[i]);
+  for (const td_contribution *at = all; at; at = at->next)
+    tell_carried(at);
   td_contributions_free(all);
   if (is_root) measure_all(TD_stats_place_input, n_inputs, inputs);
 }
@@ -316,6 +344,36 @@ td_numerics_apply_begin(bool is_leaf, uint32_t n_inputs, const td_gradient *inpu
   if (is_leaf) measure_all(TD_stats_place_leaf, n_inputs, inputs);
 }
 
+uint32_t
+td_numerics_node_with_found(void) {
+  return now && found_in(&now->inputs) ? now->node : TD_NONE;
+}
+
+/* The infinities that a finite output becomes where the engine casts it to the dtype of the input
+ * that it is for. What is summed first is not known before. */
+static unsigned
+made_by_cast(const td_numerics_seen *seen, const td_gradient *output,
+             const td_gradient_edge *edge) {
+  td_number_stats stats;
+  bool may_overflow = edge->type != seen->type && edge->n == seen->n && !seen->found &&
+                      td_numbers_overflow(INFINITY, edge->type) && can_be_read(output);
+  if (!may_overflow) return 0;
+  td_numbers_measure(&output->numbers, &stats);
+  if (!td_numbers_overflow(stats.absmax, edge->type)) return 0;
+  return (td_numbers_overflow(stats.max, edge->type) ? TD_NUMBERS_PLUS_INF : 0) |
+         (td_numbers_overflow(-stats.min, edge->type) ? TD_NUMBERS_MINUS_INF : 0);
+}
+
+static unsigned
+note_cast(uint32_t i, const td_numerics_seen *seen, const td_gradient *output,
+          const td_gradient_edge *edge) {
+  unsigned made = made_by_cast(seen, output, edge);
+  td_birth birth = birth_on_the_way(TD_birthplace_cast, edge->input_nr, now->node, i);
+  birth.node = edge->node;
+  if (made) td_birth_note(0, made, &birth);
+  return made;
+}
+
 static void
 note_output(uint32_t i, bool is_graph_root, bool has_post_hooks, unsigned before,
             const td_gradient *output, const td_gradient_edge *edge) {
@@ -328,7 +386,7 @@ note_output(uint32_t i, bool is_graph_root, bool has_post_hooks, unsigned before
     birth.number = edge->input_nr;
   }
   if (td_numbers_born(before, seen->found)) before |= td_operations_found(now->node);
-  td_birth_note(before, seen->found, &birth);
+  now->has_birth |= td_birth_note(before, seen->found, &birth) && !is_graph_root;
   if (edge->node == TD_NONE || !output->identity) return;
   seen->contribution = td_contribution_add(&(td_contribution){.graph_task = now->graph_task,
                                                               .node = edge->node,
@@ -337,12 +395,13 @@ note_output(uint32_t i, bool is_graph_root, bool has_post_hooks, unsigned before
                                                               .output_nr = i,
                                                               .hooked = has_post_hooks,
                                                               .seen = *seen});
+  if (!has_post_hooks) seen->contribution->seen.found |= note_cast(i, seen, output, edge);
 }
 
-void
+bool
 td_numerics_apply_end(bool is_graph_root, bool has_post_hooks, uint32_t n_outputs,
                       const td_gradient *outputs, const td_gradient_edge *edges) {
-  if (!now) return;
+  if (!now) return false;
   list_fini(&now->outputs);
   if (td_numerics_anomalies) {
     unsigned before = found_in(&now->inputs);
@@ -351,6 +410,19 @@ td_numerics_apply_end(bool is_graph_root, bool has_post_hooks, uint32_t n_output
       note_output(i, is_graph_root, has_post_hooks, before, &outputs[i], &edges[i]);
   }
   measure_all(TD_stats_place_output, n_outputs, outputs);
+  return now->has_birth;
+}
+
+void
+td_numerics_saved(uint32_t node, uint32_t graph_task, uint32_t number, const td_gradient *saved) {
+  td_number_stats stats;
+  uint64_t n_zero, n_twins;
+  if (!saved->identity || saved->unread || !td_numbers_are_readable(&saved->numbers)) return;
+  td_numbers_measure(&saved->numbers, &stats);
+  td_numbers_survey(&saved->numbers, &n_zero, &n_twins);
+  TD_EMIT(saved_numbers, .node = node, .graph_task = graph_task, .number = number,
+          .n_elements = stats.n_elements, .n_nan = stats.n_nan, .n_inf = stats.n_inf,
+          .n_zero = n_zero, .n_twins = n_twins, .min = stats.min, .max = stats.max);
 }
 
 void

@@ -53,6 +53,7 @@ typedef struct td_numerics_frame {
   uint32_t graph_task, node;
   td_numerics_list inputs, outputs;
   td_numerics_seen stored; /* in .grad, before AccumulateGrad adds to it */
+  bool has_birth;          /* its function made a value that is not finite */
 } td_numerics_frame;
 
 /* td_numerics_enter begins an evaluation: these gradients have come to the node's inputs. It notes
@@ -72,11 +73,21 @@ TD_NUMERICS_API bool td_numerics_is_evaluating(void);
 TD_NUMERICS_API void td_numerics_apply_begin(bool is_leaf, uint32_t n_inputs,
                                              const td_gradient *inputs);
 
+/* td_numerics_node_with_found returns the node, if what came to its inputs is not all finite; else
+ * TD_NONE. */
+TD_NUMERICS_API uint32_t td_numerics_node_with_found(void);
+
 /* td_numerics_apply_end: the node's function returned these outputs, and post hooks will see them.
- * is_graph_root: the outputs are what the program called backward with. */
-TD_NUMERICS_API void td_numerics_apply_end(bool is_graph_root, bool has_post_hooks,
+ * is_graph_root: the outputs are what the program called backward with. Returns true if the
+ * function made a value that is not finite: then the observer passes what the node saved. */
+TD_NUMERICS_API bool td_numerics_apply_end(bool is_graph_root, bool has_post_hooks,
                                            uint32_t n_outputs, const td_gradient *outputs,
                                            const td_gradient_edge *edges);
+
+/* td_numerics_saved puts on the tape what is in a tensor that a node saved. It needs no evaluation.
+ */
+TD_NUMERICS_API void td_numerics_saved(uint32_t node, uint32_t graph_task, uint32_t number,
+                                       const td_gradient *saved);
 
 /* td_numerics_added: the node has added to the sum that waits for another node, by itself, where
  * this output would go. `before` is what td_numerics_look found in the sum earlier. */

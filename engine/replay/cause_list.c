@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#define ABSORBED_MAX 100000
+
 typedef struct td_cause_problem {
   td_event event; /* its head */
   bool asks;      /* it may have a cause */
@@ -22,7 +24,8 @@ static bool
 may_have_cause(const td_event *event) {
   return event->kind == TD_EVENT_error || event->kind == TD_EVENT_version_conflict ||
          (event->kind == TD_EVENT_anomaly &&
-          ((const td_event_anomaly *)event)->kind == TD_anomaly_kind_nan);
+          (((const td_event_anomaly *)event)->kind == TD_anomaly_kind_nan ||
+           ((const td_event_anomaly *)event)->born == TD_birthplace_parameter));
 }
 
 static bool
@@ -50,8 +53,19 @@ look_back(const td_cause_list *self, problem *error) {
     if (ends_with_error(&self->problems[i - 1], error)) error->cause = self->problems[i - 1].seq;
 }
 
+/* They may lead to problems, and are none. */
+static void
+note_absorbed(td_cause_list *self, const td_event *event, uint64_t seq) {
+  td_any_event absorbed = {.absorbed = *(const td_event_absorbed *)event};
+  td_event_anomaly birth;
+  if (self->births.n < ABSORBED_MAX && td_birth_of(&absorbed, &birth))
+    td_births_add(&self->births, seq, &birth);
+}
+
 void
 td_cause_list_take(td_cause_list *self, const td_event *event, uint64_t seq) {
+  if (event->kind == TD_EVENT_carried) td_births_add_carried(&self->births, (const void *)event);
+  if (event->kind == TD_EVENT_absorbed) note_absorbed(self, event, seq);
   if (!is_minded(event) || self->n == TD_CATALOG_CAUSES) return;
   problem made = {.event = *event, .asks = may_have_cause(event), .seq = seq, .cause = TD_NO_CAUSE};
   made.node = td_event_u32(event, td_event_type_get(event->kind)->list.about);
@@ -77,7 +91,9 @@ td_cause_list_search(td_cause_list *self, const td_catalog *graph) {
   for (uint32_t i = 0; i < self->n; i++) {
     problem *at = &self->problems[i];
     if (at->event.kind != TD_EVENT_anomaly) continue;
-    const td_event_anomaly *anomaly = &self->births.items[birth++].event;
+    while (self->births.items[birth].seq != at->seq)
+      birth++;
+    const td_event_anomaly *anomaly = &self->births.items[birth].event;
     if (at->asks && at->seq >= graph->segment.first && at->seq < graph->segment.end)
       td_cause_find_among(graph, &self->births, at->seq, anomaly, &at->cause);
   }
@@ -132,13 +148,23 @@ read_writes(td_cause_list *self, const td_catalog *catalog, td_tape *tape, uint6
       td_cause_list_take_write(self, &event.event, writes[i].seq);
 }
 
+static void
+read_list(td_cause_list *self, const td_catalog_mentions *list, td_tape *tape) {
+  td_any_event event;
+  for (uint32_t i = 0; i < list->n; i++)
+    if (td_tape_get(tape, list->items[i].seq, &event, NULL) == TD_OK)
+      td_cause_list_take(self, &event.event, list->items[i].seq);
+}
+
 void
 td_cause_list_read(td_cause_list *self, const td_catalog *catalog, td_tape *tape) {
   const td_catalog_mentions *problems = &catalog->mentions[TD_LIST_problems];
   td_any_event event;
+  read_list(self, &catalog->mentions[TD_LIST_absorbed], tape);
   for (uint32_t i = 0; i < problems->n && self->n < TD_CATALOG_CAUSES; i++)
     if (td_tape_get(tape, problems->items[i].seq, &event, NULL) == TD_OK)
       td_cause_list_take(self, &event.event, problems->items[i].seq);
+  read_list(self, &catalog->mentions[TD_LIST_carried], tape);
   for (uint32_t i = 0; i < self->writes.n; i++)
     read_writes(self, catalog, tape, self->writes.entries[i].key);
   td_cause_list_search(self, catalog);
@@ -171,10 +197,10 @@ ends_in(const td_event_error *error, const td_any_event *earlier) {
 
 static bool
 can_lead(const td_any_event *problem, const td_any_event *earlier) {
+  td_event_anomaly birth;
   switch (problem->event.kind) {
   case TD_EVENT_anomaly:
-    return earlier->event.kind == TD_EVENT_anomaly &&
-           td_cause_can_lead(&problem->anomaly, &earlier->anomaly);
+    return td_birth_of(earlier, &birth) && td_cause_can_lead(&problem->anomaly, &birth);
   case TD_EVENT_version_conflict:
     return is_write_of(&problem->version_conflict, earlier);
   case TD_EVENT_error:

@@ -37,6 +37,8 @@ note_node(td_segment_outline *self, uint32_t node) {
 static void
 note_problem(td_segment_outline *self, const td_event *event, const td_event_type *type,
              uint64_t seq) {
+  if (event->kind == TD_EVENT_carried || event->kind == TD_EVENT_absorbed)
+    td_cause_list_take(&self->causes, event, seq);
   if (type->list.list != TD_LIST_problems) return;
   td_cause_list_take(&self->causes, event, seq);
   for (uint16_t i = 0; i < type->n_fields; i++)

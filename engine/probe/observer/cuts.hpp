@@ -6,9 +6,12 @@
 #pragma once
 
 #include "engine/events/cuts.h"
-#include "engine/probe/observer/operands.hpp"
 #include "engine/probe/observer/thread.hpp"
+#include "engine/probe/observer/written.hpp"
 #include "engine/probe/stacks.h"
+
+#include <c10/core/InferenceMode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <mutex>
 #include <unordered_set>
@@ -50,11 +53,6 @@ private:
 
 extern CutBudget *cut_budget;
 
-inline uint64_t
-leaf_number(const at::TensorImpl *impl) {
-  return reinterpret_cast<uintptr_t>(impl);
-}
-
 /* Notes a cut for all leaves that a node's graph leads to. */
 class CutWalk {
 public:
@@ -77,15 +75,31 @@ private:
   }
 };
 
-inline bool
-is_wanting_leaf(const at::TensorImpl *impl) {
-  const auto *meta = static_cast<const AutogradMeta *>(impl->autograd_meta_.get());
-  return meta && meta->requires_grad_ && !meta->grad_fn_;
+/* What a custom function's forward, on this thread, would have cut a leaf off by. */
+inline thread_local td_cut_kind cut_within = TD_cut_kind_none;
+
+struct CustomForward : at::ObserverContext {
+  td_cut_kind outer = TD_cut_kind_none;
+};
+
+/* Python's custom functions bear the bare name of their class. */
+inline std::unique_ptr<at::ObserverContext>
+enter_custom(const char *name) {
+  auto entered = std::make_unique<CustomForward>();
+  entered->outer = cut_within;
+  cut_within = strcmp(name, "CheckpointFunction") ? TD_cut_kind_function : TD_cut_kind_checkpoint;
+  return entered;
+}
+
+inline td_cut_kind
+cut_kind_here() {
+  if (c10::InferenceMode::is_enabled()) return TD_cut_kind_inference;
+  return cut_within != TD_cut_kind_none ? cut_within : TD_cut_kind_no_grad;
 }
 
 inline void
 cut_operands(const at::RecordFunction &function) {
-  td_cut cut = {TD_cut_kind_no_grad, 0};
+  td_cut cut = {cut_kind_here(), 0};
   bool is_placed = false;
   for (const c10::IValue &value : function.inputs())
     each_tensor(value, [&](at::TensorImpl *impl) {
@@ -93,6 +107,20 @@ cut_operands(const at::RecordFunction &function) {
       if (!is_placed) cut.stack = td_stacks_here();
       is_placed = true;
       td_cuts_note(leaf_number(impl), cut);
+    });
+}
+
+/* Autocast may take a copy of a leaf instead, that it made earlier. What it calls comes here too.
+ */
+inline void
+note_graph(const at::RecordFunction &function) {
+  using c10::impl::tls_is_dispatch_key_excluded;
+  if (!tls_is_dispatch_key_excluded(c10::DispatchKey::AutocastCPU) ||
+      !tls_is_dispatch_key_excluded(c10::DispatchKey::AutocastCUDA))
+    return;
+  for (const c10::IValue &value : function.inputs())
+    each_tensor(value, [&](at::TensorImpl *impl) {
+      if (is_wanting_leaf(impl)) td_cuts_note_graph(leaf_number(impl));
     });
 }
 
@@ -104,18 +132,36 @@ cut_history(const at::RecordFunction &function, td_cut_kind kind) {
   if (grad_fn) cut_budget->spend([&] { CutWalk(grad_fn, {kind, td_stacks_here()}); });
 }
 
+/* tolist() is seen by what it calls first. Kernels call that too, below autograd. */
+inline bool
+is_tolist(const char *name) {
+  return !strcmp(name, "aten::resolve_neg") &&
+         !c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::AutogradCPU);
+}
+
 /* The engine's own operations, and those of nodes, are no cuts. */
 inline std::unique_ptr<at::ObserverContext>
 cut_begin(const at::RecordFunction &function) {
   const char *name = function.name();
   if (!td_cuts_wanted() || (thread_self && thread_self->inside)) return nullptr;
+  if (!strchr(name, ':')) return enter_custom(name);
+  if (is_in_place(name)) written->note(function);
   if (!strcmp(name, "aten::detach") || !strcmp(name, "aten::detach_"))
     cut_history(function, TD_cut_kind_detach);
   else if (!strcmp(name, "aten::item"))
     cut_history(function, TD_cut_kind_item);
-  else if (!at::GradMode::is_enabled() && !is_in_place(name))
+  else if (is_tolist(name))
+    cut_history(function, TD_cut_kind_numbers);
+  else if (at::GradMode::is_enabled())
+    note_graph(function);
+  else if (!is_in_place(name))
     cut_operands(function);
   return nullptr;
+}
+
+inline void
+cut_end(const at::RecordFunction &, at::ObserverContext *context) {
+  if (context) cut_within = static_cast<CustomForward *>(context)->outer;
 }
 
 /* Any thread. If another one is at it, or was at a fork, follow() leaves it to that one. */
@@ -129,11 +175,10 @@ public:
     if (watches == is_watching) return;
     if (is_watching) at::removeCallback(handle);
     if (watches) cut_budget->begin();
-    handle =
-        watches
-            ? at::addGlobalCallback(at::RecordFunctionCallback(cut_begin).needsInputs(true).scopes(
-                  {at::RecordScope::FUNCTION}))
-            : at::INVALID_CALLBACK_HANDLE;
+    handle = watches ? at::addGlobalCallback(at::RecordFunctionCallback(cut_begin, cut_end)
+                                                 .needsInputs(true)
+                                                 .scopes({at::RecordScope::FUNCTION}))
+                     : at::INVALID_CALLBACK_HANDLE;
   }
 
 private:

@@ -6,6 +6,7 @@
 
 #include "engine/probe/observer/hooks.hpp"
 #include "engine/probe/observer/queues.hpp"
+#include "engine/probe/observer/written.hpp"
 
 namespace tapedeck {
 
@@ -109,7 +110,8 @@ apply_hook(Node *self, variable_list &&inputs) {
   meet_leaf_hook_of(self, found);
   variable_list outputs = run_apply(found, evaluation, std::move(inputs));
   meet_post_hooks(self);
-  numerics.end(outputs, gives_roots, id_of);
+  if (numerics.end(outputs, gives_roots, id_of))
+    tell_saved_numbers(self, found->saved, evaluation->id, evaluation->task->id);
   return outputs;
 }
 
@@ -149,6 +151,18 @@ release_variables_hook(Node *self) {
     EMIT(release, TIME_NOW, evaluation->id, evaluation->task->id);
 }
 
+/* The name of the parameter that a tensor is, or a view of; or 0. */
+inline uint32_t
+label_of_memory(const at::TensorImpl *impl) {
+  const auto *meta = static_cast<const AutogradMeta *>(impl->autograd_meta_.get());
+  uint32_t label = td_stacks_label(impl);
+  if (label || !meta || !meta->is_view_) return label;
+  const auto *view = static_cast<const torch::autograd::DifferentiableViewMeta *>(meta);
+  return view->has_bw_view()
+             ? td_stacks_label(view->get_backward_view().base_.unsafeGetTensorImpl())
+             : 0;
+}
+
 /* A saved tensor that was written into since cannot be unpacked. */
 inline void
 tell_of_conflict(const SavedVariable *self) {
@@ -160,8 +174,13 @@ tell_of_conflict(const SavedVariable *self) {
              [&](uint32_t number, const SavedVariable &saved) {
                if (&saved == self) nr = number;
              });
-  EMIT(version_conflict, TIME_NOW, evaluation->id, evaluation->task->id, nr, counters->find(*self),
-       self->saved_version_, now);
+  uint32_t counter = counters->find(*self);
+  Written::Write write =
+      written->find(Counters::of(*self), self->saved_version_ + 1, evaluation->node);
+  if (write.operation)
+    EMIT(tensor_write, TIME_NOW, counter, write.version, write.operation, TD_NONE, write.stack);
+  EMIT(version_conflict, TIME_NOW, evaluation->id, evaluation->task->id, nr, counter,
+       self->saved_version_, now, label_of_memory(self->data_.unsafeGetTensorImpl()));
 }
 
 inline Tensor

@@ -65,7 +65,7 @@ has_added(const Evaluation *evaluation, const Edge &edge, uint32_t output_nr, co
   td_gradient gradient;
   describe(slot->unsafeGetTensorImpl(), &gradient);
   if (gradient.version == exposure->version) return false;
-  td_gradient_edge to = {id_of(edge.function.get()), edge.input_nr};
+  td_gradient_edge to = {id_of(edge.function.get()), edge.input_nr, TD_N_NUMBER_TYPES, 0};
   td_numerics_added(output_nr, exposure->found, &gradient, &to);
   return true;
 }

@@ -25,6 +25,7 @@ struct Operation : at::ObserverContext {
   bool overwrites = false;
   bool overwrites_little = false; /* of the first operand: it is long beside what is written */
   unsigned overwritten = 0;       /* what was found in the first operand, before */
+  td_operand overwritten_of = {}; /* and what had made it */
 };
 
 constexpr int64_t MUCH = 4; /* times as many elements */
@@ -141,6 +142,14 @@ look_at_result(const Operation &operation, at::TensorImpl *result) {
   return found;
 }
 
+/* What made an operand; number 0 and thread 0 for what has no history and wants no gradient. */
+inline td_operand
+maker_of(at::TensorImpl *operand) {
+  const Node *maker = grad_fn_of(operand);
+  if (maker) return {maker->thread_id_, maker->sequence_nr(), 0, 0};
+  return {0, is_wanting_leaf(operand) ? leaf_number(operand) : 0, 0, 0};
+}
+
 inline std::unique_ptr<at::ObserverContext>
 operation_begin(const at::RecordFunction &function) {
   if (function.seqNr() < 0 || td_numerics_is_evaluating()) return nullptr;
@@ -155,8 +164,10 @@ operation_begin(const at::RecordFunction &function) {
     each_tensor(value, [&](at::TensorImpl *impl) { operation->operands.push_back(impl); });
   operation->overwrites = is_in_place(function.name()) && !operation->operands.empty();
   operation->overwrites_little = overwrites_little(function, *operation);
-  if (operation->overwrites && !operation->overwrites_little)
+  if (operation->overwrites && !operation->overwrites_little) {
     operation->overwritten = look_at(operation->operands[0]);
+    if (operation->overwritten) operation->overwritten_of = maker_of(operation->operands[0]);
+  }
   return operation;
 }
 
@@ -170,15 +181,27 @@ tell_of_maker(const Node *node, unsigned found) {
   td_operations_note(&forward, true);
 }
 
+inline void
+add_operand(td_operation *forward, td_operand operand) {
+  if (forward->n_operands < TD_OPERATION_OPERANDS)
+    forward->operands[forward->n_operands++] = operand;
+}
+
 /* What was found in the operands, and what of it came in with one that has no history. */
 inline void
 find_in_operands(const Operation &operation, td_operation *forward) {
   for (size_t i = 0; i < operation.operands.size(); i++) {
     bool is_old = i == 0 && operation.overwrites;
     unsigned found = is_old ? operation.overwritten : look_at(operation.operands[i]);
+    if (!found) continue;
     const Node *maker = is_old ? nullptr : grad_fn_of(operation.operands[i]);
-    if (maker && found) tell_of_maker(maker, found);
-    if (td_numbers_born(forward->before, found) && !is_old && !maker) {
+    td_operand of = is_old ? operation.overwritten_of : maker_of(operation.operands[i]);
+    if (maker) tell_of_maker(maker, found);
+    if (of.thread || of.number) {
+      of.found = found;
+      of.nr = clamp(i);
+      add_operand(forward, of);
+    } else if (td_numbers_born(forward->before, found) && !is_old) {
       forward->came_in |= found;
       forward->operand_nr = clamp(i);
     }

@@ -6,7 +6,8 @@
 
 #include "engine/probe/leaf_look.h"
 #include "engine/probe/numerics.h"
-#include "engine/probe/observer/torch.hpp"
+#include "engine/probe/observer/outputs.hpp"
+#include "engine/probe/operations.h"
 
 #include <c10/core/UndefinedTensorImpl.h>
 #include <c10/util/SmallVector.h>
@@ -118,6 +119,12 @@ describe(at::TensorImpl *impl, td_gradient *out) noexcept {
   }
 }
 
+/* What stands for a leaf. */
+inline uint64_t
+leaf_number(const at::TensorImpl *impl) {
+  return reinterpret_cast<uintptr_t>(impl);
+}
+
 using Gradients = c10::SmallVector<td_gradient, 8>;
 
 inline Gradients
@@ -165,14 +172,26 @@ look_at_leaf(uint32_t graph_task, uint32_t node, AccumulateGrad *leaf, const Ten
   td_leaf_look(graph_task, node, &now, &held);
 }
 
+/* Where an output goes, and what the engine makes of it on the way. */
+inline td_gradient_edge
+edge_to(const Edge &edge, uint32_t id) {
+  td_gradient_edge to = {id, edge.input_nr, TD_N_NUMBER_TYPES, 0};
+  if (edge.input_nr >= edge.function->num_inputs()) return to;
+  const InputMetadata &metadata = edge.function->input_metadata_[edge.input_nr];
+  if (!n_elements_of(metadata, &to.n)) return to;
+  to.type = number_type(dtype_of_gradient(metadata, caffe2::TypeMeta(), 0));
+  return to;
+}
+
 /* Where the outputs of a node go; `id_of` gives the id of a node. */
 template <class IdOf>
 c10::SmallVector<td_gradient_edge, 8>
 edges_of(const Node *node, size_t n_outputs, IdOf id_of) {
-  c10::SmallVector<td_gradient_edge, 8> edges(n_outputs, td_gradient_edge{TD_NONE, 0});
+  c10::SmallVector<td_gradient_edge, 8> edges(n_outputs,
+                                              td_gradient_edge{TD_NONE, 0, TD_N_NUMBER_TYPES, 0});
   for (size_t i = 0; i < n_outputs && i < node->num_outputs(); i++) {
     const Edge &edge = node->next_edge(i);
-    if (edge.is_valid()) edges[i] = td_gradient_edge{id_of(edge.function.get()), edge.input_nr};
+    if (edge.is_valid()) edges[i] = edge_to(edge, id_of(edge.function.get()));
   }
   return edges;
 }
@@ -187,15 +206,18 @@ public:
     Gradients all = describe_all(inputs);
     td_numerics_apply_begin(leaf != nullptr, clamp(all.size()), all.data());
     if (leaf) tell_stored(td_numerics_store_begin);
+    uint32_t id = leaf ? td_numerics_node_with_found() : TD_NONE;
+    if (id != TD_NONE) td_operations_stored(leaf_number(leaf->variable.unsafeGetTensorImpl()), id);
   }
 
-  template <class IdOf> void end(const variable_list &outputs, bool is_graph_root, IdOf id_of) {
-    if (!is_on) return;
+  /* Returns true if the node's function made a value that is not finite. */
+  template <class IdOf> bool end(const variable_list &outputs, bool is_graph_root, IdOf id_of) {
+    if (!is_on) return false;
     if (leaf) tell_stored(td_numerics_store_end);
     Gradients all = describe_all(outputs);
     auto edges = edges_of(node, all.size(), id_of);
-    td_numerics_apply_end(is_graph_root, !node->post_hooks_.empty(), clamp(all.size()), all.data(),
-                          edges.data());
+    return td_numerics_apply_end(is_graph_root, !node->post_hooks_.empty(), clamp(all.size()),
+                                 all.data(), edges.data());
   }
 
 private:

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/probe/leaves.h"
+#include "engine/probe/observer/gradients.hpp"
 #include "engine/probe/observer/outputs.hpp"
 #include "engine/probe/observer/saved.hpp"
 #include "engine/probe/operations.h"
@@ -132,6 +133,17 @@ private:
   }
 };
 
+/* What is in the tensors that a node saved, of a node that made a value that is not finite. */
+inline void
+tell_saved_numbers(Node *node, const SavedPlaces &places, uint32_t id, uint32_t task) {
+  if (!places.any()) return;
+  each_saved(node, places, [&](uint32_t number, const SavedVariable &saved) {
+    td_gradient numbers;
+    describe(saved.data_.unsafeGetTensorImpl(), &numbers);
+    td_numerics_saved(id, task, number, &numbers);
+  });
+}
+
 /* Walks what a root reaches and is not numbered yet, in the order of the engine's own walk. */
 class Announcer {
 public:
@@ -145,7 +157,7 @@ public:
       stack.pop_back();
       emit(node, node_id);
     }
-    td_operations_tell();
+    td_operations_tell(id);
     return id;
   }
 
@@ -183,18 +195,32 @@ private:
     name_device(device);
     EMIT(node_new, when, id, name_of(node, found), node->sequence_nr_, clamp(node->topological_nr_),
          device_number(device), 0, node->num_inputs(), node->num_outputs(), forward.stack);
-    td_operations_announce(id, node->thread_id_, node->sequence_nr_);
+    const td_operation *operation =
+        td_operations_announce(id, node->thread_id_, node->sequence_nr_);
     when = TIME_LAST;
     td_stacks_emit(id, forward);
     if (found && found->is_accumulate_grad) emit_label(node, id);
     for (uint32_t i = 0; i < node->num_inputs(); i++)
       emit_metadata(id, i, node->input_metadata_[i]);
     if (found && found->saved.any()) emit_saved(node, id, found->saved);
+    if (UNLIKELY(operation && found && td_operations_has_birth(operation)))
+      tell_saved_numbers(node, found->saved, id, TD_NONE);
     for (uint32_t i = 0; i < node->num_outputs(); i++) {
       const Edge &edge = node->next_edges_[i];
-      if (edge.function)
-        EMIT(edge_new, TIME_LAST, id, i, number(edge.function.get()), edge.input_nr);
+      if (!edge.function) continue;
+      uint32_t to = number(edge.function.get());
+      EMIT(edge_new, TIME_LAST, id, i, to, edge.input_nr);
+      if (UNLIKELY(operation != nullptr)) tell_operand(edge.function.get(), to);
     }
+  }
+
+  /* What made an operand of the operation whose node is announced. */
+  static void tell_operand(const Node *maker, uint32_t id) {
+    const auto *leaf = dynamic_cast<const AccumulateGrad *>(maker);
+    if (leaf)
+      td_operations_edge(id, 0, leaf_number(leaf->variable.unsafeGetTensorImpl()));
+    else
+      td_operations_edge(id, maker->thread_id_, maker->sequence_nr_);
   }
 
   static td_forward forward_of(const Node *node) {

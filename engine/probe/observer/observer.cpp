@@ -37,6 +37,7 @@ PythonLists *python_lists = new PythonLists{};
 Counters *counters = new Counters;
 Collectives *collectives = new Collectives;
 CutWatch *cut_watch = new CutWatch;
+Written *written = new Written;
 CutBudget *cut_budget = new CutBudget;
 TLS_QUICK Thread *thread_self;
 TLS_QUICK td_ring *ring_self;
@@ -257,7 +258,8 @@ begin() {
   for (const char *kind : {"collective_begin", "collective_end"})
     if (!collectives->wait) say_known(kind, TD_knowledge_absent);
   td_leaf_look_begin();
-  if (!td_numerics_anomalies) say_known("anomaly", TD_knowledge_absent);
+  for (const char *kind : {"anomaly", "absorbed", "carried", "saved_numbers"})
+    if (!td_numerics_anomalies) say_known(kind, TD_knowledge_absent);
   if (!td_numerics_statistics) say_known("tensor_stats", TD_knowledge_absent);
   ring_self = nullptr;
 }

@@ -3,7 +3,7 @@
  * Operations of the forward pass, as PyTorch tells its profiler of them: names and operands. */
 #pragma once
 
-#include "engine/probe/observer/torch.hpp"
+#include "engine/probe/observer/gradients.hpp"
 
 #include <ATen/record_function.h>
 #include <torch/csrc/autograd/variable.h>
@@ -47,6 +47,12 @@ inline const Node *
 grad_fn_of(at::TensorImpl *impl) {
   const auto *meta = static_cast<const AutogradMeta *>(impl->autograd_meta());
   return meta ? meta->grad_fn_.get() : nullptr;
+}
+
+inline bool
+is_wanting_leaf(const at::TensorImpl *impl) {
+  const auto *meta = static_cast<const AutogradMeta *>(impl->autograd_meta_.get());
+  return meta && meta->requires_grad_ && !meta->grad_fn_;
 }
 
 } // namespace tapedeck

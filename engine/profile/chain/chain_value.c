@@ -68,11 +68,7 @@ follow_operations(td_chain_walk *walk, const td_chain_path *path, uint64_t until
 static bool
 get_anomaly(const td_chain_walk *walk, uint64_t seq, td_event_anomaly *anomaly) {
   td_any_event event;
-  if (td_replay_event(walk->replay, seq, &event, NULL) != TD_OK ||
-      event.event.kind != TD_EVENT_anomaly)
-    return false;
-  *anomaly = event.anomaly;
-  return true;
+  return td_replay_event(walk->replay, seq, &event, NULL) == TD_OK && td_birth_of(&event, anomaly);
 }
 
 static void

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/translate.h"
+#include "engine/profile/why/birth_links.h"
 #include "engine/profile/why/describe.h"
 
 #include <stdlib.h>
@@ -10,7 +11,10 @@
 
 #define SEGMENT_MAX 4096 /* findings of a segment; further ones are left out */
 #define DOUBTED_MAX 1024 /* of them, so that doubted ones leave room */
-#define EXPLAINED_MAX 16 /* errors of a tape whose earlier pass is looked for: it takes a while */
+#define BIRTHS_MAX 100000
+#define SEARCHED_MAX 1000 /* causes of a segment: each costs a walk through the graph */
+#define LED_MAX 16        /* steps from a birth to the first one that led to it */
+#define EXPLAINED_MAX 16  /* errors of a tape whose earlier pass is looked for: it takes a while */
 
 static bool
 is_trouble(uint32_t kind) {
@@ -37,10 +41,22 @@ believe(td_find_troubles *self) {
   self->n_doubted_left_out = 0;
 }
 
+static void
+note_birth(td_find_troubles *self, const td_any_event *event, uint64_t seq) {
+  td_event_anomaly birth;
+  if (event->event.kind == TD_EVENT_carried) td_births_add_carried(&self->births, &event->carried);
+  if (self->births.n < BIRTHS_MAX && td_birth_of(event, &birth))
+    td_births_add(&self->births, seq, &birth);
+}
+
 void
-td_find_troubles_take(td_find_troubles *self, const td_any_event *event, uint64_t seq) {
+td_find_troubles_take(td_find_troubles *self, td_tape *tape, const td_any_event *event,
+                      uint64_t seq) {
+  if (event->event.kind == TD_EVENT_setting)
+    self->knows_edges |= !strcmp(td_tape_string(tape, event->setting.name), "carried");
+  if (self->knows_edges) note_birth(self, event, seq);
   if (!is_trouble(event->event.kind)) return;
-  bool is_doubted = is_doubtful(event);
+  bool is_doubted = !self->knows_edges && is_doubtful(event);
   if (event->event.kind == TD_EVENT_anomaly && !is_doubted && self->n_doubted) believe(self);
   if (self->n == SEGMENT_MAX || (is_doubted && self->n_doubted == DOUBTED_MAX)) {
     *(is_doubted ? &self->n_doubted_left_out : &self->n_left_out) += 1;
@@ -104,9 +120,16 @@ kind_of(td_tape *tape, const td_any_event *event) {
   }
 }
 
+/* Once the weights are not finite, every use of them is a birth. */
+static bool
+is_of_parameter(const td_any_event *event) {
+  return event->event.kind == TD_EVENT_anomaly && event->anomaly.born == TD_birthplace_parameter;
+}
+
 /* What tells problems of one kind apart, beside their function and line. */
 static const char *
 text_of(td_tape *tape, const td_any_event *event) {
+  if (is_of_parameter(event)) return "parameter";
   if (event->event.kind == TD_EVENT_anomaly) {
     const char *word = td_enum_word(TD_FIELD_ENUM_anomaly_kind, event->anomaly.kind);
     return word ? word : "";
@@ -172,7 +195,14 @@ advise(td_find_troubles *self, const td_catalog *catalog, td_tape *tape, td_find
     return td_dup_string(
         td_translate("Each gradient that a backward function returns must have the shape of "
                      "the input that it is for."));
-  return td_why_mean(catalog, tape, &trouble->event);
+  char *meaning = td_why_mean(catalog, tape, &trouble->event);
+  bool asks = self->knows_edges && trouble->event.event.kind == TD_EVENT_anomaly &&
+              td_cause_of_forward(&trouble->event.anomaly) && self->n_traced++ < EXPLAINED_MAX;
+  char *first = asks ? td_birth_first_gradient(catalog, tape, trouble->seq) : td_dup_string("");
+  char *text = td_format("%s%s%s", meaning, *meaning && *first ? " " : "", first);
+  free(meaning);
+  free(first);
+  return text;
 }
 
 /* Adds a problem to those that are like it. */
@@ -186,6 +216,16 @@ add(td_find_troubles *self, td_held_trouble *trouble, td_findings *findings) {
   }
   td_findings_add(findings, trouble->finding);
   *like = findings->n;
+}
+
+/* A birth that others came of is told once, however many they are. */
+static void
+add_first(td_find_troubles *self, td_held_trouble *trouble, bool is_led, td_findings *findings) {
+  if (!is_led || !self->found[trouble->key])
+    add(self, trouble, findings);
+  else
+    fini_finding(&trouble->finding);
+  if (is_led) ++*td_number_map_put(&self->led, self->found[trouble->key]);
 }
 
 static void
@@ -204,23 +244,46 @@ repeats_conflict(td_find_troubles *self, td_tape *tape, const td_any_event *even
          strstr(td_tape_string(tape, event->error.text), "modified by an inplace operation");
 }
 
+/* The first birth in the line that led to one. False if nothing led to it. */
+static bool
+find_first(td_find_troubles *self, const td_catalog *catalog, td_trouble *trouble) {
+  uint64_t cause;
+  bool is_led = false;
+  for (int i = 0; i < LED_MAX && self->n_searched < SEARCHED_MAX; i++) {
+    td_event_anomaly birth;
+    if (!td_birth_of(&trouble->event, &birth)) break;
+    self->n_searched++;
+    if (!td_cause_find_among(catalog, &self->births, trouble->seq, &birth, &cause)) break;
+    const td_birth_at *found = td_births_find(&self->births, cause);
+    trouble->seq = cause;
+    trouble->event.anomaly = found->event;
+    is_led = true;
+  }
+  return is_led;
+}
+
 static void
-tell(td_find_troubles *self, const td_trouble *trouble, const td_catalog *catalog, td_tape *tape,
+tell(td_find_troubles *self, const td_trouble *of, const td_catalog *catalog, td_tape *tape,
      td_findings *findings) {
+  td_trouble first = *of;
+  const td_trouble *trouble = &first;
   const td_any_event *event = &trouble->event;
   if (repeats_conflict(self, tape, event)) return;
+  bool is_led = self->knows_edges && find_first(self, catalog, &first);
   uint32_t node = td_why_node_of(event);
   const td_catalog_node *facts = td_catalog_node_find(catalog, node);
   td_finding finding = {.kind = kind_of(tape, event), .seq = trouble->seq, .node = node, .n = 1};
   finding.line = td_finding_line(facts);
-  uint32_t key = key_of(self, &finding, facts ? facts->name : "", text_of(tape, event));
+  uint32_t key = is_of_parameter(event)
+                     ? key_of(self, &(td_finding){.kind = finding.kind}, "", text_of(tape, event))
+                     : key_of(self, &finding, facts ? facts->name : "", text_of(tape, event));
   if (trouble->is_doubted || !self->found[key]) {
     finding.text = td_why_describe(catalog, tape, event);
     finding.advice = advise(self, catalog, tape, finding.kind, trouble);
   }
   td_held_trouble told = {.finding = finding, .key = key};
   if (trouble->is_doubted) return hold(self, told);
-  add(self, &told, findings);
+  add_first(self, &told, is_led, findings);
 }
 
 void
@@ -234,9 +297,23 @@ td_find_troubles_tell(td_find_troubles *self, const td_catalog *catalog, td_tape
     else
       self->held[self->n_held++] = self->held[i];
   self->n_believed = 0;
+  self->n_searched = 0;
   for (uint32_t i = 0; i < self->n; i++)
     tell(self, &self->items[i], catalog, tape, findings);
   self->n = 0;
+}
+
+void
+td_find_troubles_finish(td_find_troubles *self, const td_findings *findings) {
+  for (uint32_t i = 0; i < self->led.n; i++) {
+    td_finding *finding = &findings->items[self->led.entries[i].key - 1];
+    char *led = td_format(td_translate("It led to %llu more."),
+                          (unsigned long long)self->led.entries[i].value);
+    char *advice = td_format(*finding->advice ? "%s %s" : "%s%s", finding->advice, led);
+    free(finding->advice);
+    free(led);
+    finding->advice = advice;
+  }
 }
 
 void
@@ -246,5 +323,7 @@ td_find_troubles_fini(td_find_troubles *self) {
   free(self->items);
   free(self->found);
   td_text_table_fini(&self->keys);
+  td_births_fini(&self->births);
+  td_number_map_fini(&self->led);
   *self = (td_find_troubles){0};
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Findings that single events tell: NaN and Inf, errors, conflicts, warnings. An Inf of the forward
- * pass is doubted until something bad follows. Private to engine/profile/findings. Zero-initialise.
- */
+ * Findings that single events tell: NaN and Inf, errors, conflicts, warnings. A birth to which an
+ * earlier one led is no finding: the earlier one counts it. Of a tape that does not tell the edges
+ * that such values went over, an Inf of the forward pass is doubted until something bad follows.
+ * Private to engine/profile/findings. Zero-initialise. */
 #pragma once
 
 #include "engine/base/text_table.h"
 #include "engine/profile/findings/finding.h"
+#include "engine/replay/causes.h"
 
 typedef struct td_trouble {
   uint64_t seq;
@@ -34,13 +36,21 @@ typedef struct td_find_troubles {
   td_text_table keys;                 /* what tells them apart */
   uint32_t *found;                    /* (owned) by key: 1 + the finding, or 0 */
   uint32_t found_capacity;
+  bool knows_edges;    /* as td_cause_knows_edges; false until the tape says so */
+  td_births births;    /* if so: those that may be causes */
+  uint32_t n_searched; /* for causes, in this segment */
+  uint32_t n_traced;   /* births of the forward pass whose NaN in the gradients is looked for */
+  td_number_map led;   /* by finding: how many births it led to */
 } td_find_troubles;
 
-/* td_find_troubles_take takes each event in order. td_find_troubles_end_pass says that an outermost
- * pass has ended: what is still doubted by then is no finding. td_find_troubles_tell adds what the
- * events of a segment told; it needs the segment's catalog. */
-void td_find_troubles_take(td_find_troubles *self, const td_any_event *event, uint64_t seq);
+/* td_find_troubles_take takes each event in order, and its tape. td_find_troubles_end_pass says
+ * that an outermost pass has ended: what is still doubted by then is no finding.
+ * td_find_troubles_tell adds what the events of a segment told; it needs the segment's catalog. */
+void td_find_troubles_take(td_find_troubles *self, td_tape *tape, const td_any_event *event,
+                           uint64_t seq);
 void td_find_troubles_end_pass(td_find_troubles *self);
 void td_find_troubles_tell(td_find_troubles *self, const td_catalog *catalog, td_tape *tape,
                            td_findings *findings);
+/* td_find_troubles_finish adds to the findings what they led to, after the last segment. */
+void td_find_troubles_finish(td_find_troubles *self, const td_findings *findings);
 void td_find_troubles_fini(td_find_troubles *self);

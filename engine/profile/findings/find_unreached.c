@@ -13,22 +13,51 @@
 #define PLACES_TOLD 16u
 #define FORGOTTEN_TOGETHER 64u /* labels, at least */
 
+/* The part of a stack from the program's own line on, which PyTorch's lines follow; or NULL. */
+static const char *
+find_own_line(const char *stack) {
+  char *place = td_source_place_whole(stack);
+  const char *own = place ? strstr(stack, place) : NULL;
+  for (const char *next = own; next; next = strstr(next + 1, place))
+    own = next;
+  free(place);
+  return own;
+}
+
+/* What wraps modules for several processes reads their parameters too. */
+static bool
+is_of_library(const char *stack) {
+  const char *own = find_own_line(stack);
+  return own && strstr(own, "torch/distributed/");
+}
+
+/* The probe comes with the first node, which may be made within a checkpoint. */
+static td_cut_kind
+kind_of(const td_event_no_gradient *event, const char *stack) {
+  if (event->cut != TD_cut_kind_no_grad) return event->cut;
+  if (strstr(stack, "torch/utils/checkpoint.py:")) return TD_cut_kind_checkpoint;
+  return strstr(stack, "torch/autograd/function.py:") ? TD_cut_kind_function : event->cut;
+}
+
 /* A recording may have begun within the first step. Then the second one tells the cut. */
 static void
-learn_cut(td_unreached *item, const td_event_no_gradient *event) {
-  if (item->cut != TD_cut_kind_none) return;
-  item->cut = event->cut;
+learn_cut(td_unreached *item, td_tape *tape, const td_event_no_gradient *event) {
+  bool is_known = item->cut != TD_cut_kind_none;
+  const char *stack = td_tape_string(tape, event->stack);
+  if (is_known || is_of_library(stack)) return;
+  item->cut = kind_of(event, stack);
   item->stack = event->stack;
 }
 
 void
-td_find_unreached_take(td_find_unreached *self, const td_event_no_gradient *event, uint64_t seq) {
+td_find_unreached_take(td_find_unreached *self, td_tape *tape, const td_event_no_gradient *event,
+                       uint64_t seq) {
   uint64_t *number = td_number_map_put(&self->numbers, event->name);
-  if (*number) return learn_cut(&self->items[*number - 1], event);
+  if (*number) return learn_cut(&self->items[*number - 1], tape, event);
   TD_GROW(self->items, self->n, self->capacity);
-  self->items[self->n++] =
-      (td_unreached){.name = event->name, .seq = seq, .cut = event->cut, .stack = event->stack};
+  self->items[self->n++] = (td_unreached){.name = event->name, .seq = seq, .cut = TD_cut_kind_none};
   *number = self->n;
+  learn_cut(&self->items[self->n - 1], tape, event);
 }
 
 void
@@ -120,23 +149,45 @@ tell_text(const td_find_unreached *self, const td_unreached *first, td_tape *tap
   return text;
 }
 
+/* Nothing is known of what cut it off. */
+static const char *
+advice_of_nameless(void) {
+  return TD_N("Not known why. No module that the probe met has it: perhaps the program replaced it "
+              "after it made the optimizer.");
+}
+
 static const char *
 advice_of(td_cut_kind cut) {
   switch (cut) {
   case TD_cut_kind_detach:
-    return TD_N("A call of detach() cuts it off the loss, in the line named here.");
+    return TD_N("What the program computed with it went through detach(), in the line named here. "
+                "There is no way back from there.");
   case TD_cut_kind_item:
     return TD_N("What the program computed with it ended as a number, by item() or float() in the "
                 "line named here. A number has no way back.");
+  case TD_cut_kind_numbers:
+    return TD_N("What the program computed with it ended as plain numbers, by tolist() in the line "
+                "named here. Numbers have no way back.");
   case TD_cut_kind_no_grad:
-    return TD_N("The program used it under no_grad(), in the line named here. No graph is made "
-                "there.");
+    return TD_N("The program used it where gradients are switched off, as under no_grad(), in the "
+                "line named here. No graph is made there.");
+  case TD_cut_kind_inference:
+    return TD_N("The program used it under inference_mode(), in the line named here. No graph is "
+                "made there.");
+  case TD_cut_kind_checkpoint:
+    return TD_N("checkpoint() with use_reentrant=True used it, in the line named here. It makes a "
+                "graph only if one of its inputs requires a gradient: pass use_reentrant=False.");
+  case TD_cut_kind_function:
+    return TD_N("The forward of a custom torch.autograd.Function used it, in the line named here. "
+                "No graph is made there: what it uses must be an input of apply().");
   case TD_cut_kind_unseen:
-    return TD_N("Whether detach(), item() or no_grad() cut it off is not known: to look for them "
-                "would have slowed the program down.");
+    return TD_N("Not known why: to look for what cuts parameters off would have slowed the program "
+                "down.");
   default:
-    return TD_N("The loss does not depend on it, or an operation without a gradient cut it off, "
-                "such as argmax().");
+    return TD_N(
+        "Not known why. Either the loss does not depend on it, or an operation without a "
+        "gradient cut it off, such as argmax(), or the program took its .data or a way over "
+        "NumPy.");
   }
 }
 
@@ -149,14 +200,15 @@ line_of(const td_unreached *item, td_tape *tape) {
 static void
 tell_group(const td_find_unreached *self, const td_unreached *first, td_tape *tape,
            td_findings *findings) {
-  td_findings_add(findings,
-                  (td_finding){.kind = TD_FINDING_no_gradient,
-                               .seq = first->seq,
-                               .node = TD_NONE,
-                               .n = 1,
-                               .text = tell_text(self, first, tape),
-                               .advice = td_dup_string(td_translate(advice_of(first->cut))),
-                               .line = line_of(first, tape)});
+  bool is_nameless = first->cut == TD_cut_kind_none && !knows_later(self, first, tape);
+  const char *advice = is_nameless ? advice_of_nameless() : advice_of(first->cut);
+  td_findings_add(findings, (td_finding){.kind = TD_FINDING_no_gradient,
+                                         .seq = first->seq,
+                                         .node = TD_NONE,
+                                         .n = 1,
+                                         .text = tell_text(self, first, tape),
+                                         .advice = td_dup_string(td_translate(advice)),
+                                         .line = line_of(first, tape)});
 }
 
 /* 0 for a place that was met before, else its number from 1 on. */

@@ -23,8 +23,8 @@ typedef struct td_find_unreached {
   bool knows_stores;     /* the tape tells of gradients that are stored */
 } td_find_unreached;
 
-void td_find_unreached_take(td_find_unreached *self, const td_event_no_gradient *event,
-                            uint64_t seq);
+void td_find_unreached_take(td_find_unreached *self, td_tape *tape,
+                            const td_event_no_gradient *event, uint64_t seq);
 void td_find_unreached_label(td_find_unreached *self, const td_event_node_label *event);
 void td_find_unreached_free_node(td_find_unreached *self, uint32_t node);
 

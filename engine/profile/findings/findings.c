@@ -124,7 +124,7 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     return td_find_hooks_take(&self->hooks, &event->hook_begin, seq);
   case TD_EVENT_no_gradient:
     td_find_leaves_miss(&self->leaves, event->no_gradient.name);
-    return td_find_unreached_take(&self->unreached, &event->no_gradient, seq);
+    return td_find_unreached_take(&self->unreached, self->tape, &event->no_gradient, seq);
   case TD_EVENT_graph_task_begin:
     td_find_results_begin_pass(&self->results, &event->graph_task_begin);
     return begin_pass(self, &event->graph_task_begin);
@@ -137,7 +137,7 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     self->findings->status = event->session_end.status;
     return;
   default:
-    return td_find_troubles_take(&self->troubles, event, seq);
+    return td_find_troubles_take(&self->troubles, self->tape, event, seq);
   }
 }
 
@@ -180,6 +180,7 @@ tell_depth(looking *self) {
 
 static void
 tell(looking *self) {
+  td_find_troubles_finish(&self->troubles, self->findings);
   td_find_unreached_tell(&self->unreached, self->tape, self->findings);
   td_find_hooks_tell(&self->hooks, self->tape, self->findings);
   td_find_kept_tell(&self->kept, self->findings);

@@ -8,6 +8,10 @@
 
 #include <stdio.h>
 
+/* td_birth_first_gradient says which gradient has the first NaN in the pass of a birth of the
+ * forward pass, of a tape that knows such edges. "" if that is not known. The caller frees. */
+char *td_birth_first_gradient(const td_catalog *catalog, td_tape *tape, uint64_t seq);
+
 /* td_birth_links_say says, after what `out` has, which earlier birth may have led to event seq.
  * After a birth of the forward pass it names the first NaN in the gradients. */
 void td_birth_links_say(FILE *out, const td_catalog *catalog, td_tape *tape, uint64_t seq,

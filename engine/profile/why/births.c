@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/profile/why/births.h"
 
+#include "engine/base/alloc.h"
 #include "engine/base/translate.h"
+#include "engine/replay/causes.h"
+
+#include <string.h>
 
 static const char *const places[TD_birthplace_LIMIT] = {
     [TD_birthplace_node] =
@@ -15,6 +19,15 @@ static const char *const places[TD_birthplace_LIMIT] = {
         TD_N("{kind} came with the call of backward: input {number} of {node} has it"),
     [TD_birthplace_data] = TD_N(
         "{kind} came with the data: operand {number} of the operation that created {node} has it"),
+    [TD_birthplace_parameter] =
+        TD_N("{kind} was in the leaf of {from} when the forward pass used it, as operand {number} "
+             "of the operation that created {node}"),
+    [TD_birthplace_cast] = TD_N(
+        "{kind} was born in a cast: output {from_output_nr} of {from} has none, but the engine "
+        "cast it to the dtype of input {number} of {node}"),
+    [TD_birthplace_reduced] =
+        TD_N("{kind} was born in a sum: output {from_output_nr} of {from} has none, but the engine "
+             "summed it to the shape of input {number} of {node}"),
 };
 #define UNNAMED_HOOK                                                                               \
   TD_N("{kind} was born in a hook on {node}, in gradient {number} that the hook returned")
@@ -50,6 +63,20 @@ td_birth_sentence(const td_event_anomaly *anomaly) {
   return places[anomaly->born];
 }
 
+const char *
+td_birth_absorbed_sentence(const td_event_absorbed *absorbed) {
+  switch (absorbed->born) {
+  case TD_birthplace_data:
+    return TD_N("Inf came with the data: operand {number} of the operation that created {node} has "
+                "it, and later operations made finite values of it");
+  case TD_birthplace_forward:
+    return TD_N("Inf was born in the forward pass: result {number} of the operation that created "
+                "{node} has it, and later operations made finite values of it");
+  default:
+    return NULL;
+  }
+}
+
 /* Anomaly mode looks at outputs alone, for NaN alone, and blames the node that they are of. */
 static const char *const meanings[TD_birthplace_LIMIT] = {
     [TD_birthplace_node] =
@@ -61,9 +88,7 @@ static const char *const meanings[TD_birthplace_LIMIT] = {
     [TD_birthplace_hook] =
         TD_N("The gradient was free of it before the hook. PyTorch's anomaly mode "
              "would blame a node."),
-    [TD_birthplace_forward] =
-        TD_N("Gradients may be fine all the same. PyTorch's anomaly mode does not "
-             "look at the forward pass."),
+    [TD_birthplace_forward] = TD_N("PyTorch's anomaly mode does not look at the forward pass."),
     [TD_birthplace_input] =
         TD_N("See what made the gradient that the program passed. PyTorch's anomaly "
              "mode would blame {node}, which only passes it on."),
@@ -84,9 +109,46 @@ is_leaf(const td_catalog *catalog, uint32_t node) {
   return facts && facts->sequence_nr == UINT64_MAX;
 }
 
+/* What the dtype that a gradient is cast to can hold. */
+static const struct {
+  const char *dtype, *text;
+} casts[] = {
+    {"float16",
+     TD_N("{node} takes float16, which holds no number above 65504: scale the loss down, "
+          "or compute this part in float32 or bfloat16.")},
+    {"bfloat16", TD_N("{node} takes bfloat16, which holds no number above 3.39e38.")},
+    {"float32", TD_N("{node} takes float32, which holds no number above 3.40e38.")},
+};
+
+static const char *
+meaning_of_cast(const td_event_anomaly *anomaly, const td_catalog *catalog) {
+  const td_catalog_node *facts = td_catalog_node_find(catalog, anomaly->node);
+  const td_catalog_metadata *metadata =
+      facts ? td_catalog_metadata_find(catalog, facts, anomaly->number) : NULL;
+  for (size_t i = 0; metadata && i < TD_N_ELEMENTS(casts); i++)
+    if (!strcmp(metadata->dtype, casts[i].dtype)) return casts[i].text;
+  return "";
+}
+
+/* Such a tape does not tell leaves from data. */
+#define DATA_OR_LEAF                                                                               \
+  TD_N("No operation of the graph made it: it was in the program's data, or in a leaf such as a "  \
+       "parameter. PyTorch's anomaly mode would blame the first node that multiplies by it.")
+#define STORED_BEFORE                                                                              \
+  TD_N("{other} had stored a gradient there that is not finite: a step of the optimizer after it " \
+       "may have brought it into the leaf.")
+#define NOT_STORED_BEFORE                                                                          \
+  TD_N("No gradient that the tape has brought it there: the program put it there, or a step of "   \
+       "its "                                                                                      \
+       "optimizer did.")
+
 const char *
 td_birth_meaning(const td_event_anomaly *anomaly, const td_catalog *catalog) {
+  if (anomaly->born == TD_birthplace_cast) return meaning_of_cast(anomaly, catalog);
+  if (anomaly->born == TD_birthplace_parameter)
+    return anomaly->other == TD_NONE ? NOT_STORED_BEFORE : STORED_BEFORE;
   if (anomaly->born >= TD_birthplace_LIMIT || anomaly->kind != TD_anomaly_kind_nan) return "";
+  if (anomaly->born == TD_birthplace_data && !td_cause_knows_edges(catalog)) return DATA_OR_LEAF;
   if (anomaly->born == TD_birthplace_sum && is_leaf(catalog, anomaly->node)) return SILENT_AT_LEAF;
-  return meanings[anomaly->born];
+  return meanings[anomaly->born] ? meanings[anomaly->born] : "";
 }

@@ -10,6 +10,9 @@
  */
 const char *td_birth_sentence(const td_event_anomaly *anomaly);
 
+/* td_birth_absorbed_sentence does so of one that became finite again. */
+const char *td_birth_absorbed_sentence(const td_event_absorbed *absorbed);
+
 /* td_birth_meaning says what the birth means and what PyTorch's anomaly mode would say. "" if there
  * is nothing to say. */
 const char *td_birth_meaning(const td_event_anomaly *anomaly, const td_catalog *catalog);

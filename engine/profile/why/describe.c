@@ -6,6 +6,7 @@
 #include "engine/profile/sentence.h"
 #include "engine/profile/why/births.h"
 #include "engine/profile/why/conflicts.h"
+#include "engine/profile/why/value_causes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -43,6 +44,19 @@ choose_kernel(const td_any_event *event) {
 static const char *
 choose_anomaly(const td_any_event *event) {
   return td_birth_sentence(&event->anomaly);
+}
+
+static const char *
+choose_version_conflict(const td_any_event *event) {
+  return event->version_conflict.name
+             ? TD_N("{node} needed the memory of {name} at version {saved}, but found it at "
+                    "version {found}")
+             : NULL;
+}
+
+static const char *
+choose_absorbed(const td_any_event *event) {
+  return td_birth_absorbed_sentence(&event->absorbed);
 }
 
 /* A recording that looked for finiteness alone has no norms. */
@@ -287,11 +301,23 @@ meaning_of(const td_catalog *catalog, const td_any_event *event) {
   return meanings[kind] ? td_translate(meanings[kind]) : "";
 }
 
+/* What the value was comes first. */
+static char *
+mean_birth(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
+  const char *was = td_value_cause(catalog, tape, &event->anomaly);
+  const char *meaning = td_birth_meaning(&event->anomaly, catalog);
+  char *means = fill_in(catalog, tape, event, *meaning ? td_translate(meaning) : "", td_words_node);
+  if (!was) return means;
+  char *text = td_said(catalog, *means ? TD_SAY_then : TD_SAY_name,
+                       td_with_text(*means ? "text" : "name", td_translate(was)),
+                       td_with_text("sentence", means));
+  free(means);
+  return text;
+}
+
 char *
 td_why_mean(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
-  if (event->event.kind == TD_EVENT_anomaly)
-    return fill_in(catalog, tape, event, td_translate(td_birth_meaning(&event->anomaly, catalog)),
-                   td_words_node);
+  if (event->event.kind == TD_EVENT_anomaly) return mean_birth(catalog, tape, event);
   if (event->event.kind == TD_EVENT_version_conflict)
     return td_conflict_meaning(catalog, tape, &event->version_conflict);
   return fill_in(catalog, tape, event, meaning_of(catalog, event), td_words_node);
