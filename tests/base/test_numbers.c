@@ -325,6 +325,35 @@ test_unreadable(void) {
   g_assert_cmpint(td_number_type_find("torch.float8_e5m2"), ==, TD_N_NUMBER_TYPES);
 }
 
+/* Rows of a matrix and of its transpose; zeros have two signs, and NaN equals nothing. */
+static void
+test_survey(void) {
+  const double matrix[] = {1, 1, 0, -0.0, NAN, NAN, 1, 2};
+  const int64_t sizes[] = {2, 4}, strides[] = {4, 1}, turned[] = {4, 2}, back[] = {1, 4};
+  uint64_t n_zero, n_twins;
+  td_numbers_survey(&(td_numbers){matrix, TD_NUMBER_FLOAT64, 2, sizes, strides}, &n_zero, &n_twins);
+  g_assert_cmpuint(n_zero, ==, 2);
+  g_assert_cmpuint(n_twins, ==, 2);
+  td_numbers_survey(&(td_numbers){matrix, TD_NUMBER_FLOAT64, 2, turned, back}, &n_zero, &n_twins);
+  g_assert_cmpuint(n_zero, ==, 2);
+  g_assert_cmpuint(n_twins, ==, 0);
+  td_numbers_survey(&(td_numbers){matrix, TD_NUMBER_COMPLEX128, 0, NULL, NULL}, &n_zero, &n_twins);
+  g_assert_cmpuint(n_zero + n_twins, ==, 0);
+  td_numbers_survey(&(td_numbers){matrix, TD_NUMBER_FLOAT64, 0, NULL, NULL}, &n_zero, &n_twins);
+  g_assert_cmpuint(n_zero + n_twins, ==, 0);
+}
+
+static void
+test_overflow(void) {
+  g_assert_false(td_numbers_overflow(65519.99, TD_NUMBER_FLOAT16));
+  g_assert_true(td_numbers_overflow(65520, TD_NUMBER_FLOAT16));
+  g_assert_false(td_numbers_overflow(3.4028235e38, TD_NUMBER_FLOAT32));
+  g_assert_true(td_numbers_overflow(3.4028236e38, TD_NUMBER_FLOAT32));
+  g_assert_false(td_numbers_overflow(3.39e38, TD_NUMBER_BFLOAT16));
+  g_assert_true(td_numbers_overflow(3.397e38, TD_NUMBER_BFLOAT16));
+  g_assert_false(td_numbers_overflow(INFINITY, TD_NUMBER_FLOAT64));
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -335,5 +364,7 @@ main(int argc, char **argv) {
   g_test_add_func("/base/numbers/expanded", test_expanded);
   g_test_add_func("/base/numbers/zeros", test_zeros);
   g_test_add_func("/base/numbers/unreadable", test_unreadable);
+  g_test_add_func("/base/numbers/survey", test_survey);
+  g_test_add_func("/base/numbers/overflow", test_overflow);
   return g_test_run();
 }

@@ -101,8 +101,10 @@ print(states.tolist(), loss.item())
 
 
 def line_of(program, mark):
+    if not mark:
+        return None
     found = [number for number, line in enumerate(program.splitlines(), 1) if line.endswith(mark) and 'retain_graph' not in line]
-    return f'program.py:{found[-1]}' if mark else None
+    return f'program.py:{found[-1]}'
 
 
 class Cuts(RecordCase):

@@ -56,6 +56,8 @@ td_find_unreached_take(td_find_unreached *self, td_tape *tape, const td_event_no
   if (*number) return learn_cut(&self->items[*number - 1], tape, event);
   TD_GROW(self->items, self->n, self->capacity);
   self->items[self->n++] = (td_unreached){.name = event->name, .seq = seq, .cut = TD_cut_kind_none};
+  self->items[self->n - 1].is_nameless =
+      !strncmp(td_tape_string(tape, event->name), "parameter ", strlen("parameter "));
   *number = self->n;
   learn_cut(&self->items[self->n - 1], tape, event);
 }
@@ -103,7 +105,8 @@ is_missing(const td_find_unreached *self, const td_unreached *item) {
 /* What the same place cut off is one finding: a group, which its first item stands for. */
 static bool
 belongs(const td_find_unreached *self, const td_unreached *item, const td_unreached *first) {
-  return is_missing(self, item) && item->cut == first->cut && item->stack == first->stack;
+  return is_missing(self, item) && item->cut == first->cut && item->stack == first->stack &&
+         item->is_nameless == first->is_nameless;
 }
 
 /* "a, b and 3 more" */
@@ -125,21 +128,11 @@ list_names(const td_find_unreached *self, const td_unreached *first, td_tape *ta
   return whole;
 }
 
-/* The probe says "parameter 3" where it has no name, and no node has such a label. */
-static bool
-knows_later(const td_find_unreached *self, const td_unreached *first, td_tape *tape) {
-  for (const td_unreached *item = first; item < self->items + self->n; item++)
-    if (belongs(self, item, first) &&
-        !strncmp(td_tape_string(tape, item->name), "parameter ", strlen("parameter ")))
-      return false;
-  return true;
-}
-
 static char *
 tell_text(const td_find_unreached *self, const td_unreached *first, td_tape *tape) {
   char *names = list_names(self, first, tape);
   const char *form =
-      knows_later(self, first, tape)
+      !first->is_nameless
           ? td_translate(
                 "%s had no gradient when the optimizer had made its first step, nor later.")
           : td_translate("%s had no gradient when the optimizer had made its first step. "
@@ -200,7 +193,7 @@ line_of(const td_unreached *item, td_tape *tape) {
 static void
 tell_group(const td_find_unreached *self, const td_unreached *first, td_tape *tape,
            td_findings *findings) {
-  bool is_nameless = first->cut == TD_cut_kind_none && !knows_later(self, first, tape);
+  bool is_nameless = first->is_nameless && first->cut == TD_cut_kind_none;
   const char *advice = is_nameless ? advice_of_nameless() : advice_of(first->cut);
   td_findings_add(findings, (td_finding){.kind = TD_FINDING_no_gradient,
                                          .seq = first->seq,
@@ -214,7 +207,8 @@ tell_group(const td_find_unreached *self, const td_unreached *first, td_tape *ta
 /* 0 for a place that was met before, else its number from 1 on. */
 static uint32_t
 number_place(td_number_map *places, const td_unreached *item) {
-  uint64_t *number = td_number_map_put(places, (uint64_t)item->cut << 32 | item->stack);
+  uint64_t *number = td_number_map_put(places, (uint64_t)item->is_nameless << 63 |
+                                                   (uint64_t)item->cut << 32 | item->stack);
   if (*number) return 0;
   return (uint32_t)(*number = places->n);
 }

@@ -11,6 +11,7 @@ typedef struct td_unreached {
   uint64_t seq;
   td_cut_kind cut; /* what cut it off the loss, and where: a string */
   uint32_t stack;
+  bool is_nameless;         /* it is "parameter 3": no node has that label */
   bool has_run, has_stored; /* its AccumulateGrad, afterwards */
 } td_unreached;
 
