@@ -83,7 +83,7 @@ class Births(RecordCase):
                         self.assertTrue(finding['text'].startswith(born), finding['text'])
                         self.assertRegex(finding['advice'], said)
                         self.assertEqual(finding['line'], line and self.line_of(line))
-                        led = re.search(r'It led to (\d+) more', finding['advice'])
+                        led = re.search(r'It led to (\d+) in all', finding['advice'])
                         self.assertEqual(int(led[1]) if led else 0, ECHOES.get(case, 0))
 
     def test_right_programs_have_none(self):

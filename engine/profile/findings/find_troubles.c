@@ -218,14 +218,43 @@ add(td_find_troubles *self, td_held_trouble *trouble, td_findings *findings) {
   *like = findings->n;
 }
 
-/* A birth that others came of is told once, however many they are. */
+#define TOLD_LED (UINT64_C(1) << 63)
+
 static void
-add_first(td_find_troubles *self, td_held_trouble *trouble, bool is_led, td_findings *findings) {
-  if (!is_led || !self->found[trouble->key])
+append(td_finding *finding, char *sentence) {
+  char *advice = td_format(*finding->advice ? "%s %s" : "%s%s", finding->advice, sentence);
+  free(finding->advice);
+  free(sentence);
+  finding->advice = advice;
+}
+
+/* A birth that others came of is told once, however many they are. Of those, the first one in the
+ * gradients is named. */
+static void
+add_led(td_find_troubles *self, td_held_trouble *trouble, char *led, td_findings *findings) {
+  if (!self->found[trouble->key])
     add(self, trouble, findings);
   else
     fini_finding(&trouble->finding);
-  if (is_led) ++*td_number_map_put(&self->led, self->found[trouble->key]);
+  uint32_t number = self->found[trouble->key];
+  uint64_t *n = td_number_map_put(&self->led, number);
+  ++*n;
+  if (!led || *n & TOLD_LED) {
+    free(led);
+    return;
+  }
+  *n |= TOLD_LED;
+  append(&findings->items[number - 1], led);
+}
+
+/* In words, a birth in the gradients that an earlier birth led to; else NULL. */
+static char *
+dup_led(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
+  if (event->event.kind != TD_EVENT_anomaly || td_cause_of_forward(&event->anomaly)) return NULL;
+  char *what = td_why_describe(catalog, tape, event);
+  char *text = td_format(td_translate("In the gradients it led to this: %s."), what);
+  free(what);
+  return text;
 }
 
 static void
@@ -283,7 +312,10 @@ tell(td_find_troubles *self, const td_trouble *of, const td_catalog *catalog, td
   }
   td_held_trouble told = {.finding = finding, .key = key};
   if (trouble->is_doubted) return hold(self, told);
-  add_first(self, &told, is_led, findings);
+  if (is_led)
+    add_led(self, &told, dup_led(catalog, tape, &of->event), findings);
+  else
+    add(self, &told, findings);
 }
 
 void
@@ -306,13 +338,9 @@ td_find_troubles_tell(td_find_troubles *self, const td_catalog *catalog, td_tape
 void
 td_find_troubles_finish(td_find_troubles *self, const td_findings *findings) {
   for (uint32_t i = 0; i < self->led.n; i++) {
-    td_finding *finding = &findings->items[self->led.entries[i].key - 1];
-    char *led = td_format(td_translate("It led to %llu more."),
-                          (unsigned long long)self->led.entries[i].value);
-    char *advice = td_format(*finding->advice ? "%s %s" : "%s%s", finding->advice, led);
-    free(finding->advice);
-    free(led);
-    finding->advice = advice;
+    uint64_t n = self->led.entries[i].value & ~TOLD_LED;
+    append(&findings->items[self->led.entries[i].key - 1],
+           td_format(td_translate("It led to %llu in all."), (unsigned long long)n));
   }
 }
 

@@ -7,8 +7,11 @@
  * - Problems that events tell: NaN and Inf, errors, conflicts, warnings. Those of the same
  * function, line and text are one.
  * - A node's error that only says again what its version_conflict says is no second finding.
- * - An Inf that the forward pass makes or takes in counts only if it does harm. By the end of the
- *   next outermost pass a NaN must be born, or an Inf in a gradient. Masks of attention do none.
+ * - A birth that an earlier one led to is counted with that one. A tape tells the edges that such
+ *   values went over, so this holds through later steps and the weights too.
+ * - An Inf that operations make finite again in the forward pass counts only if it led to a birth.
+ *   Masks of attention lead to none. Of a tape without such edges, an Inf of the forward pass
+ * counts only if a NaN is born by the end of the next outermost pass, or an Inf in a gradient.
  * - no_gradient: after the first step of an optimizer, a parameter that requires a gradient had
  *   none. What one line cut off its loss is one finding. Neither did its node store one later on
  * the tape, or run, if nobody saw what is stored. Of a parameter without a name, nobody can tell

@@ -36,6 +36,9 @@ static const char *const birthplaces[TD_birthplace_LIMIT] = {
     [TD_birthplace_input] = N_("in the gradient handed to backward, input #"),
     [TD_birthplace_accumulate] = N_("while adding to the stored gradient"),
     [TD_birthplace_data] = N_("in the data, operand # of the forward operation"),
+    [TD_birthplace_parameter] = N_("in a leaf, operand # of the forward operation"),
+    [TD_birthplace_cast] = N_("where the engine cast the gradient for input #"),
+    [TD_birthplace_reduced] = N_("where the engine summed the gradient for input #"),
 };
 
 /* The number goes where the (translated) text has its '#'. */
