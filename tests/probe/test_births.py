@@ -62,7 +62,7 @@ torch.randn(4, 3, requires_grad=True).var(0).sum().backward()
 
 class Births(RecordCase):
     def findings_of(self, python, *command):
-        done = self.run_in(TAPEDECK, 'record', '--force', '--anomaly', 'nonfinite', '--stacks', '-o', 'a.tape', '--', python, *command)
+        done = self.run_in(TAPEDECK, 'record', '--force', '--stacks', '-o', 'a.tape', '--anomaly', '--', python, *command)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(self.ask('findings', '--json', 'a.tape').stdout)['findings']
 
