@@ -3,6 +3,7 @@
 
 #include "app/command.h"
 #include "app/print/json_members.h"
+#include "app/print/sentences.h"
 #include "ui/geometry/format.h"
 
 #include <inttypes.h>
@@ -98,9 +99,11 @@ print_next(const char *path, const td_findings *findings) {
 static void
 print_text(const char *path, const td_tape_info *info, const td_findings *findings) {
   g_autofree char *count = td_format_many(findings->n, "finding", "findings");
-  printf("%s: %s", path, findings->n ? count : "no findings");
-  if (findings->status) printf(", and the program ended with status %d", findings->status);
-  printf("\n");
+  g_autofree char *status = g_strdup_printf("%d", findings->status);
+  td_printed_print(findings->status ? TD_PRINTED_findings_of_failed : TD_PRINTED_findings,
+                   {"path", path}, {"findings", findings->n ? count : "no findings"},
+                   {"status", status});
+  putchar('\n');
   for (uint32_t i = 0; i < findings->n; i++)
     print_finding(&findings->items[i]);
   print_limits(info, findings);

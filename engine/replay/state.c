@@ -130,11 +130,12 @@ find_pair(const td_state *state, uint32_t node, uint32_t graph_task) {
 /* A node is released in all passes. */
 td_pair_now
 td_state_pair(const td_state *state, uint32_t node, uint32_t graph_task) {
-  bool any = graph_task == TD_NONE, is_released = false;
+  const td_node_now *now = td_state_node(state, node);
+  bool any = graph_task == TD_NONE;
+  if (any && now->task == TD_NONE) return own_pair(state, node); /* as most nodes are */
   td_pair_now pair = any ? own_pair(state, node) : find_pair(state, node, graph_task);
-  if (any) visit_aside(state, td_state_node(state, node)->task, note_most_active, &pair);
-  is_released = td_state_node(state, node)->state == TD_NODE_released;
-  if (!is_released || pair.state == TD_NODE_released) return pair;
+  if (any) visit_aside(state, now->task, note_most_active, &pair);
+  if (now->state != TD_NODE_released || pair.state == TD_NODE_released) return pair;
   pair.before = pair.state;
   pair.state = TD_NODE_released;
   return pair;

@@ -101,6 +101,7 @@ LOUD = re.compile(r"\b(stdout|stderr|STD(?:OUT|ERR)_FILENO|(?:v?printf|puts|putc
 
 # A sleep costs no instruction, so no count of them sees it. These sources may sleep, and why.
 SLEEPERS = {
+    "app/session/attach/native.c": "lets a tenth of a second pass between two looks at a program",
     "app/session/attach/release.c": "asks again whether a program runs on",
     "engine/probe/deadly.c": "waits for the end of the tape while the program dies",
     "engine/probe/preload.c": "tries again to open a library while memory is short",

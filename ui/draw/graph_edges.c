@@ -38,7 +38,7 @@ count_twins_before(const td_catalog *catalog, const td_catalog_edge *edge) {
 /* Its function has returned, but not all of its gradients have left. */
 static bool
 hands_on(const td_scene_draw *draw, uint32_t node) {
-  uint32_t pass = draw->scene->graph_task, runner = td_state_pair(draw->state, node, pass).thread;
+  uint32_t pass = draw->scene->graph_task, runner = td_scene_runner_of(draw, node);
   if (runner == TD_NONE) return false;
   const td_thread_now *thread = td_state_thread(draw->state, runner);
   return thread->node == node && (pass == TD_NONE || thread->graph_task == pass);

@@ -111,6 +111,7 @@ make_drawing(td_graph_scene *scene, cairo_t *cr, const td_state *state, const td
                          view->centre_x + half_width,
                          view->centre_y + half_height,
                          td_scene_pass_begun(scene, state),
+                         td_scene_pass_goes_on(scene, state),
                          0,
                          0};
 }

@@ -74,7 +74,7 @@ typedef struct td_scene_draw {
   const td_theme *theme;
   td_label_cache *labels;
   double left, top, right, bottom; /* what of the scene is visible */
-  bool pass_begun;
+  bool pass_begun, pass_goes_on;
   uint32_t n_shown, n_edges_hidden;
 } td_scene_draw;
 
@@ -145,16 +145,20 @@ td_scene_doing td_scene_now(const td_scene_draw *draw, uint32_t i);
  * the scene's pass and the node. A failed node that was
  * released is still a failed one. What a node did in other passes says nothing of a pass that has
  * not begun. A block has the state of the member that matters most; between its first and its last
- * node it is partial. td_scene_state_of returns that of a node of the graph. */
+ * node it is partial. td_scene_state_of returns that of a node of the graph. td_scene_runner_of
+ * returns the thread that runs or ran the node in the scene's pass, or TD_NONE. */
 td_node_state td_scene_state(const td_scene_draw *draw, uint32_t i);
 td_node_state td_scene_state_of(const td_scene_draw *draw, uint32_t node);
+uint32_t td_scene_runner_of(const td_scene_draw *draw, uint32_t node);
 
 /* td_scene_count_states (scene_state.c) counts the members of a block by state. */
 void td_scene_count_states(const td_scene_draw *draw, const td_scene_block *block,
                            uint32_t n[TD_N_NODE_STATES]);
 
-/* td_scene_pass_begun tells whether the pass of a scene has begun: `pass_begun` of a drawing. */
+/* td_scene_pass_begun tells whether the pass of a scene has begun: `pass_begun` of a drawing.
+ * td_scene_pass_goes_on tells whether it is not over: `pass_goes_on`, which saves a look-up. */
 bool td_scene_pass_begun(const td_graph_scene *scene, const td_state *state);
+bool td_scene_pass_goes_on(const td_graph_scene *scene, const td_state *state);
 
 static inline bool
 td_scene_sees(const td_scene_draw *draw, double left, double top, double right, double bottom) {

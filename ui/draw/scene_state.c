@@ -9,15 +9,41 @@ td_scene_pass_begun(const td_graph_scene *scene, const td_state *state) {
   return scene->graph_task == TD_NONE || td_state_graph_task(state, scene->graph_task)->status != 0;
 }
 
+bool
+td_scene_pass_goes_on(const td_graph_scene *scene, const td_state *state) {
+  return scene->graph_task == TD_NONE ||
+         td_state_graph_task(state, scene->graph_task)->status <= TD_PASS_RUNNING;
+}
+
 static bool
 is_ended(uint32_t state) {
   return state == TD_NODE_done || state == TD_NODE_skipped || state == TD_NODE_captured ||
          state == TD_NODE_failed;
 }
 
+typedef struct doing {
+  uint32_t state, before, thread;
+} doing;
+
+/* As td_state_pair, but without times: a frame asks for each node several times. */
+static doing
+look_up(const td_scene_draw *draw, uint32_t node) {
+  const td_node_now *own = td_state_node(draw->state, node);
+  bool is_in_none = own->graph_task == TD_NONE && draw->pass_goes_on;
+  if (own->graph_task == draw->scene->graph_task || is_in_none)
+    return (doing){own->state, own->before, own->thread};
+  td_pair_now pair = td_state_pair(draw->state, node, draw->scene->graph_task);
+  return (doing){pair.state, pair.before, pair.thread};
+}
+
+uint32_t
+td_scene_runner_of(const td_scene_draw *draw, uint32_t node) {
+  return look_up(draw, node).thread;
+}
+
 td_node_state
 td_scene_state_of(const td_scene_draw *draw, uint32_t node) {
-  td_pair_now now = td_state_pair(draw->state, node, draw->scene->graph_task);
+  doing now = look_up(draw, node);
   if (now.state == TD_NODE_released && now.before == TD_NODE_failed) return TD_NODE_failed;
   return is_ended(now.state) && !draw->pass_begun ? TD_NODE_created : (td_node_state)now.state;
 }
@@ -55,7 +81,7 @@ td_scene_state(const td_scene_draw *draw, uint32_t i) {
 static td_scene_doing
 look_at(const td_scene_draw *draw, uint32_t node) {
   const td_node_now *now = td_state_node(draw->state, node);
-  td_pair_now pair = td_state_pair(draw->state, node, draw->scene->graph_task);
+  doing pair = look_up(draw, node);
   return (td_scene_doing){node, pair.thread, pair.state == TD_NODE_running, now->anomaly,
                           now->birthplace};
 }

@@ -172,14 +172,13 @@ tell_main(const td_attach_threads *threads) {
   if (!thread->is_seen) return NULL;
   g_autofree char *place = td_attach_place(thread), *words = td_attach_thread_words(thread);
   const td_attach_thread *next = next_of(threads, thread);
-  GString *text = g_string_new(thread->name);
-  size_t first = strcspn(words, ";"); /* the place goes before what is not known */
-  g_string_append_printf(text, " %.*s", (int)first, words);
-  if (place) g_string_append_printf(text, " at %s", place);
-  if (next && thread->wait != TD_N_ATTACH_WAITS)
-    g_string_append_printf(text, "; %s has it", next->name);
-  g_string_append_printf(text, "%s.", words + first);
-  return g_string_free(text, FALSE);
+  const char *name = thread->name, *rest = words + strcspn(words, ";"); /* what is not known */
+  int n = (int)(rest - words);
+  if (place && next)
+    return g_strdup_printf("%s %s at %s; %s has it.", name, words, place, next->name);
+  if (next) return g_strdup_printf("%s %s; %s has it.", name, words, next->name);
+  return place ? g_strdup_printf("%s %.*s at %s%s.", name, n, words, place, rest)
+               : g_strdup_printf("%s %s.", name, words);
 }
 
 char *

@@ -41,10 +41,12 @@ find_from(TdFactList *facts, uint32_t number, uint64_t ns, uint64_t *seq, td_any
   return FALSE;
 }
 
+/* In the pass that is shown; where it has not run in that, in the one in which it ran last. */
 static td_pair_now
 producer_now(TdFactList *facts, const td_catalog_edge *edge) {
   uint32_t pass = td_document_pass_of(facts->document, edge->from);
-  return td_state_pair(facts->state, edge->from, pass);
+  td_pair_now shown = td_state_pair(facts->state, edge->from, pass);
+  return shown.begin_ns ? shown : td_state_pair(facts->state, edge->from, TD_NONE);
 }
 
 /* The gradient moves when its producer has ended. Schedulers of 2017 add some before that. */
