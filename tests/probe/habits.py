@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What recording costs programs of different habits: each of programs/habits.py plain and recorded, one after the other.
+"""What recording costs programs of different habits: each of habit_programs.py plain and recorded, one after the other.
 
   habits.py [--runs N] [--python PYTHON]... [NAME...]
 
@@ -15,7 +15,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD_ROOT", ROOT / "build"))
-PROGRAM = ROOT / "tests" / "probe" / "programs" / "habits.py"
+PROGRAM = ROOT / "tests" / "probe" / "habit_programs.py"
 WAYS = {"default": [], "everything": ["--anomaly=nonfinite", "--stats=full", "--stacks"], "level 2": ["--level", "2", "--anomaly=nonfinite"]}
 
 

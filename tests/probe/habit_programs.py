@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Twenty programs of different habits: habits.py NAME runs one, habits.py alone lists their names. A line without a time or an
-address says what came out. tests/probe/habits.py measures what recording costs each."""
+"""Programs of different habits: habit_programs.py NAME runs one, habit_programs.py alone lists their names. A line without a
+time or an address says what came out. tests/probe/habits.py measures what recording costs each."""
 import cProfile
 import gc
 import io
