@@ -412,7 +412,7 @@ os._exit(0)
                 done = self.record_all(text, "--force", "--keep", "4steps", python=python)
                 self.assert_recorded(done)
                 self.assertIn("let go of 112 passes before it (112 steps)", done.stderr)
-                self.assertRegex(done.stderr, r"recorded 2 processes \(script.1.tape, script.2.tape\) into script.tape; see")
+                self.assertRegex(done.stderr, r"recorded 2 processes \(script.1.tape, script.2.tape\) into script.tape; no findings; see")
                 for tape in ("script.1.tape", "script.2.tape"):
                     self.assertEqual(len(self.info(tape)["graph_tasks"]), 4)
                     self.assert_checked(tape)

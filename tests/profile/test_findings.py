@@ -261,7 +261,7 @@ class Findings(unittest.TestCase):
                     tape = self.record_table(python, name, name)
                     found = self.findings(tape, 1)
                     self.assertEqual({one["kind"] for one in found}, {kind}, found)
-                    alike = [one for one in found if one["kind"] == kind and words in one["text"] + one["advice"]]
+                    alike = [one for one in found if one["kind"] == kind and words in one["text"] + (one["advice"] or "")]
                     self.assertEqual(len(alike), 1, found)
                     first = alike[0]
                     self.assertTrue(first["advice"], first)

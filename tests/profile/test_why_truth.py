@@ -31,6 +31,8 @@ FORMS = [re.compile(form) for form in (
     r"(Against .*, )?[Aa] dummy task goes before every node\.",
     r"In that time thread .* waited \d+ times? for Python's GIL, [\d.]+ ms in all\.", r"In the longest wait, [\d.]+ ms, .* the GIL(, at .*)?\.",
     r"When the wait began, .* the GIL(, at .*)?\.",
+    r"Since event \d+, thread .* waits for .*: [\d.]+ ms in all\.", r"For (at most )?[\d.]+ ms of that, thread .* held it\.",
+    r"\d+ more threads? held it\.", r"For [\d.]+ ms it was free: thread .* woke late\.",
 )]
 # All events of these kinds are asked for, of each other kind two.
 OF_STATE = ("queue_push", "queue_pop", "buffer_new", "buffer_add", "buffer_park", "buffer_expose", "dependency_dec")
@@ -207,6 +209,7 @@ class WhyTruth(unittest.TestCase):
         self.assert_waits(text, before if event["event"] == "queue_pop" else after, task)
         key = event.get("node"), task
         self.assert_gil(event, text, after)
+        self.assert_lock_waits(event, text, after)
         if "is not run in this pass" in text:
             self.assertFalse(key in after.done or key[0] in after.running, text)
         if "was popped and is about to run" in text:
@@ -256,6 +259,26 @@ class WhyTruth(unittest.TestCase):
 
     n_of_gil = 0
 
+    def assert_lock_waits(self, event, text, books):
+        """A thread waits for a lock at this event, or its wait ends here; and for so long in all."""
+        for seq, name, ms in re.findall(r"Since event (\d+), thread (.*?) waits for .*?: ([\d.]+) ms in all\.", text):
+            thread, end, waited = self.lock_waits[int(seq)]
+            self.assertEqual(name, books.names[thread], text)
+            self.assertLessEqual(int(seq), event["seq"], text)
+            self.assertLessEqual(event["seq"], end, text)
+            self.assertAlmostEqual(float(ms), waited / 1e6, delta=0.01, msg=text)
+
+    @staticmethod
+    def lock_waits_of(events):
+        """{begin: (thread, end, ns)}, of the waits that end."""
+        begun, waits = {}, {}
+        for event in events:
+            if event["event"] == "lock_wait":
+                begun[event["thread"]] = event["seq"]
+            elif event["event"] == "lock_acquired":
+                waits[begun.pop(event["thread"], None)] = event["thread"], event["seq"], event["waited"]
+        return waits
+
     def assert_pop(self, event, text, before, key):
         others = [entry for entry in before.queues[event["queue"]] if entry != key]
         if "It was the only task there" in text:
@@ -271,6 +294,7 @@ class WhyTruth(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             tape = record(folder, program, python)
             events = [json.loads(line) for line in run(TAPEDECK, "events", tape, "--json").splitlines()]
+            self.lock_waits = self.lock_waits_of(events)
             nodes = json.loads(run(TAPEDECK, "state", tape, "--at", "end", "--json"))["nodes"]
             ask = lambda event: run(TAPEDECK, "why", tape, "--at", str(event["seq"])).strip() if is_asked(event) else ""
             kinds = collections.Counter()

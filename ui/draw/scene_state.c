@@ -29,7 +29,8 @@ typedef struct doing {
 static doing
 look_up(const td_scene_draw *draw, uint32_t node) {
   const td_node_now *own = td_state_node(draw->state, node);
-  bool is_in_none = own->graph_task == TD_NONE && draw->pass_goes_on;
+  bool is_in_none = own->graph_task == TD_NONE && draw->pass_goes_on &&
+                    (own->state == TD_NODE_created || own->state == TD_NODE_absent);
   if (own->graph_task == draw->scene->graph_task || is_in_none)
     return (doing){own->state, own->before, own->thread};
   td_pair_now pair = td_state_pair(draw->state, node, draw->scene->graph_task);
