@@ -203,7 +203,7 @@ class Plants(unittest.TestCase):
         for _ in self.tapes(RUNNING):
             first, blame = self.blame("gil", 1e6)
             self.assertEqual([name.split()[1] for name in (blame["waiter"], blame["holder"])], ["second", "first"])
-            nodes = {blame["node"] for blame in first["blames"] if blame["holder"].endswith("first")} - {None}
+            nodes = {blame["node"] for blame in first["blames"] if (blame["holder"] or "").endswith("first")} - {None}
             self.assertTrue(any(node.startswith("ComputeBackward") for node in nodes), first)
             part, who, _ = self.culprit()
             self.assertEqual((part, who.split()[1]), ("gil", "first"))
