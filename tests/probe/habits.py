@@ -14,6 +14,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
+import torches  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("BUILD_ROOT", ROOT / "build"))
 PROGRAM = ROOT / "tests" / "probe" / "habit_programs.py"
 WAYS = {"default": [], "everything": ["--anomaly=nonfinite", "--stats=full", "--stacks"], "level 2": ["--level", "2", "--anomaly=nonfinite"]}
@@ -67,7 +70,7 @@ def main():
     parser.add_argument("--python", action="append")
     parser.add_argument("names", nargs="*")
     wanted = parser.parse_args()
-    pythons = wanted.python or ["/usr/bin/python3", str(BUILD / "torch-2.13" / "bin" / "python")]
+    pythons = wanted.python or list(torches.installed().values())
     names = wanted.names or subprocess.check_output([pythons[0], str(PROGRAM)], text=True).split()
     return 1 if any([table(python, names, wanted.runs) for python in pythons]) else 0
 
