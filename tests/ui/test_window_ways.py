@@ -4,6 +4,7 @@ import configparser
 import os
 import pathlib
 import re
+import shlex
 import sys
 
 import display
@@ -162,7 +163,7 @@ def test_record():
         window.read(lambda text: "\n\nRun the command in a terminal" in text)
     for python in pythons[:1]:
         with Window() as window:
-            ask_to_record(window, f"{python} {script}")
+            ask_to_record(window, shlex.join([python, str(script)]))
             window.wait_for("the tape, once the observer is built", lambda: recordings(), 400)
             window.read(lambda text: text.startswith("t-") and text.endswith(".tape"))
             window.find("slider", "Event position")
