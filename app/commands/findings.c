@@ -78,7 +78,7 @@ print_limits(const td_tape_info *info, const td_findings *findings) {
   if (findings->n) printf("\n");
   if (findings->n_left_out) printf("%s left out.\n", left_out);
   if (findings->status && !findings->n)
-    printf("What the program printed says why it failed. The tape shows no cause.\n");
+    printf("The tape shows no cause. What the program printed may say one.\n");
   const char *search = td_findings_search_note(findings);
   if (*search) printf("%s\n", search);
   print_unjudged(findings);

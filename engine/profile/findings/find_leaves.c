@@ -245,14 +245,15 @@ tell_never_cleared(const td_find_leaves *self, td_tape *tape, td_findings *findi
   const td_leaf_history *first;
   if (!count(self, is_never_cleared, &first)) return;
   char *names = list_names(self, is_never_cleared, tape);
-  char *text = td_format(td_translate("When their optimizer made its steps, %s still held what was "
-                                      "stored before its last step: at %u of %u steps that were "
-                                      "compared."),
-                         names, first->n_kept_steps, first->n_steps);
+  char *text =
+      td_format(td_translate("When their optimizer made its steps, new gradients had been "
+                             "added to what %s still held, and that was not zero: at %u of "
+                             "%u steps that were compared."),
+                names, first->n_kept_steps, first->n_steps);
   free(names);
   add(findings, TD_FINDING_never_cleared, first->first_kept_seq, first->node, text,
-      TD_N("Each step then uses the sum of the gradients of several steps. Call zero_grad() of the "
-           "optimizer once for each of its steps."));
+      TD_N("Each step then also uses what was there before. If that is not meant, call "
+           "zero_grad() of the optimizer once for each of its steps."));
 }
 
 /* Nothing is learned. Some parameters alone may have zeros on purpose: a term times 0. */

@@ -11,7 +11,6 @@
 
 #define NAMED 5
 #define PLACES_TOLD 16u
-#define FORGOTTEN_TOGETHER 64u /* labels, at least */
 
 /* The part of a stack from the program's own line on, which PyTorch's lines follow; or NULL. */
 static const char *
@@ -62,37 +61,22 @@ td_find_unreached_take(td_find_unreached *self, td_tape *tape, const td_event_no
   learn_cut(&self->items[self->n - 1], tape, event);
 }
 
-void
-td_find_unreached_label(td_find_unreached *self, const td_event_node_label *event) {
-  *td_number_map_put(&self->labels, event->node) = event->label;
-  if (self->labels.n < self->forgotten_at) return;
-  td_number_map_forget_zeros(&self->labels);
-  self->forgotten_at = TD_MAX(2 * self->labels.n, FORGOTTEN_TOGETHER);
-}
-
-void
-td_find_unreached_free_node(td_find_unreached *self, uint32_t node) {
-  uint64_t *label = td_number_map_find(&self->labels, node);
-  if (label) *label = 0;
-}
-
 static td_unreached *
-find(td_find_unreached *self, uint32_t node) {
-  const uint64_t *label = self->n ? td_number_map_find(&self->labels, node) : NULL;
-  const uint64_t *number = label ? td_number_map_find(&self->numbers, *label) : NULL;
+find(td_find_unreached *self, uint32_t name) {
+  const uint64_t *number = name ? td_number_map_find(&self->numbers, name) : NULL;
   return number ? &self->items[*number - 1] : NULL;
 }
 
 void
-td_find_unreached_run(td_find_unreached *self, uint32_t node) {
-  td_unreached *item = find(self, node);
+td_find_unreached_run(td_find_unreached *self, uint32_t name) {
+  td_unreached *item = find(self, name);
   if (item) item->has_run = true;
 }
 
 void
-td_find_unreached_store(td_find_unreached *self, uint32_t node) {
+td_find_unreached_store(td_find_unreached *self, uint32_t name) {
   self->knows_stores = true;
-  td_unreached *item = find(self, node);
+  td_unreached *item = find(self, name);
   if (item) item->has_stored = true;
 }
 
@@ -230,6 +214,5 @@ void
 td_find_unreached_fini(td_find_unreached *self) {
   free(self->items);
   td_number_map_fini(&self->numbers);
-  td_number_map_fini(&self->labels);
   *self = (td_find_unreached){0};
 }

@@ -19,19 +19,16 @@ typedef struct td_find_unreached {
   td_unreached *items; /* (owned) */
   uint32_t n, capacity;
   td_number_map numbers; /* by name: 1 + the item */
-  td_number_map labels;  /* by node: its name; once it is freed, 0 */
-  uint32_t forgotten_at; /* size of the labels */
   bool knows_stores;     /* the tape tells of gradients that are stored */
 } td_find_unreached;
 
 void td_find_unreached_take(td_find_unreached *self, td_tape *tape,
                             const td_event_no_gradient *event, uint64_t seq);
-void td_find_unreached_label(td_find_unreached *self, const td_event_node_label *event);
-void td_find_unreached_free_node(td_find_unreached *self, uint32_t node);
 
-/* td_find_unreached_run and td_find_unreached_store say what a node did. */
-void td_find_unreached_run(td_find_unreached *self, uint32_t node);
-void td_find_unreached_store(td_find_unreached *self, uint32_t node);
+/* td_find_unreached_run and td_find_unreached_store say what the AccumulateGrad of a parameter did.
+ * 0 is no name. */
+void td_find_unreached_run(td_find_unreached *self, uint32_t name);
+void td_find_unreached_store(td_find_unreached *self, uint32_t name);
 
 /* td_find_unreached_tell adds what was found on the whole tape. */
 void td_find_unreached_tell(const td_find_unreached *self, td_tape *tape, td_findings *findings);

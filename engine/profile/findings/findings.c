@@ -92,16 +92,15 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   case TD_EVENT_edge_new:
     return td_find_stale_link(&self->stale, &event->edge_new);
   case TD_EVENT_node_free:
-    td_find_unreached_free_node(&self->unreached, event->node_free.node);
     td_find_leaves_free_node(&self->leaves, event->node_free.node);
     td_find_stale_free_node(&self->stale, event->node_free.node);
     return td_find_kept_free(&self->kept, event->node_free.node);
   case TD_EVENT_node_label:
-    td_find_leaves_label(&self->leaves, &event->node_label);
-    return td_find_unreached_label(&self->unreached, &event->node_label);
+    return td_find_leaves_label(&self->leaves, &event->node_label);
   case TD_EVENT_node_begin:
     td_find_stale_run(&self->stale, &self->leaves, event->node_begin.node, seq);
-    return td_find_unreached_run(&self->unreached, event->node_begin.node);
+    return td_find_unreached_run(&self->unreached,
+                                 td_find_leaves_label_of(&self->leaves, event->node_begin.node));
   case TD_EVENT_leaf_look:
     return td_find_leaves_look(&self->leaves, &event->leaf_look);
   case TD_EVENT_optimizes:
@@ -117,7 +116,8 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     return td_find_results_take(&self->results, &event->capture);
   case TD_EVENT_accumulate:
     td_find_leaves_store(&self->leaves, &event->accumulate, seq);
-    return td_find_unreached_store(&self->unreached, event->accumulate.node);
+    return td_find_unreached_store(&self->unreached,
+                                   td_find_leaves_label_of(&self->leaves, event->accumulate.node));
   case TD_EVENT_buffer_add:
     return td_find_orders_take(&self->orders, &event->buffer_add, seq, period_now(self));
   case TD_EVENT_hook_begin:
