@@ -87,8 +87,18 @@ write_queue(td_json *json, const td_contention *contention, const td_contended_q
   td_member_u64(json, "empty_wakes", queue->n_empty_wakes);
   td_json_key(json, "with_tasks");
   td_json_begin_object(json);
+  td_member_known(json, "running",
+                  queue->with_tasks.ns[TD_LAY_own_pass] + queue->with_tasks.ns[TD_LAY_other_pass],
+                  is_known);
+  td_member_known(json, "asleep", queue->with_tasks.ns[TD_LAY_waking], is_known);
   for (int i = 0; i < TD_N_LAY_CAUSES; i++)
-    td_member_known(json, td_lay_cause_name((td_lay_cause)i), queue->with_tasks.ns[i], is_known);
+    if (i != TD_LAY_own_pass && i != TD_LAY_other_pass && i != TD_LAY_waking)
+      td_member_known(json, td_lay_cause_name((td_lay_cause)i), queue->with_tasks.ns[i], is_known);
+  td_json_end_object(json);
+  td_json_key(json, "lay_by");
+  td_json_begin_object(json);
+  for (int i = 0; i < TD_N_LAY_CAUSES; i++)
+    td_member_known(json, td_lay_cause_name((td_lay_cause)i), queue->lay_by.ns[i], is_known);
   td_json_end_object(json);
   td_json_end_object(json);
 }

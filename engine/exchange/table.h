@@ -5,10 +5,13 @@
 #pragma once
 
 #include "engine/base/line.h"
-#include "engine/profile/report/lives.h"
+#include "engine/profile/report/queue_waits.h"
 
 #include <string.h>
 
+#define TD_LAY_COLUMN(cause, words)                                                                \
+  TD_COLUMN(INT, cause##_ns,                                                                       \
+            "of a task, time in which the queue's thread " words "; null: no queue")
 #define TD_LIFE_COLUMN(part) TD_COLUMN(INT, part##_ns, "time of this part; null: unknown")
 
 typedef enum td_cell_type { TD_CELL_NULL, TD_CELL_INT, TD_CELL_BOOL, TD_CELL_TEXT } td_cell_type;

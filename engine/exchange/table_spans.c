@@ -26,6 +26,7 @@ struct td_table_spans {
   td_number_map device_lanes; /* by device */
   td_lives *lives;            /* (owned) */
   td_held_waits held_waits;
+  td_queue_waits queue_waits;
   ended_wait ended;
   bool is_known[TD_N_LIFE_PARTS];
   td_number_map lock_numbers; /* by kind and object: 1 + the row */
@@ -198,22 +199,31 @@ part_of(const td_table_spans *self, const td_life *life, td_life_part part) {
 }
 
 static void
-give_task_wait(const td_table_spans *self, const td_life *life, bool in_queue, uint64_t end_ns,
-               uint64_t ns) {
-  td_row_waits row = {.kind = td_cell_text(in_queue ? "queue" : "gradients"),
-                      .thread = td_cell_int(life->thread),
-                      .node = td_cell_id(life->node),
-                      .graph_task = td_cell_id(life->graph_task),
-                      .queue = td_cell_id(life->queue),
-                      .begin_ns = td_cell_u64(end_ns - ns),
-                      .end_ns = td_cell_u64(end_ns),
-                      .ns = td_cell_u64(ns)};
-  if (in_queue) {
-    row.holder = td_cell_int(life->thread);
-    row.held_ns = td_cell_u64(ns - life->late_ns);
-    row.late_ns = td_cell_u64(life->late_ns);
-  }
-  self->sink->row(TD_TABLE_waits, (const td_cell *)&row, self->sink->data);
+give_gradient_wait(const td_table_spans *self, const td_life *life) {
+  uint64_t pushed = life->popped_ns - life->parts[TD_LIFE_queue_wait];
+  uint64_t ns = life->parts[TD_LIFE_dependency_wait];
+  TD_ROW(self->sink, waits, .kind = td_cell_text("gradients"), .thread = td_cell_int(life->thread),
+         .node = td_cell_id(life->node), .graph_task = td_cell_id(life->graph_task),
+         .queue = td_cell_id(life->queue), .begin_ns = td_cell_u64(pushed - ns),
+         .end_ns = td_cell_u64(pushed), .ns = td_cell_u64(ns));
+}
+
+static void
+task_cb(const td_task_lay *task, void *data) {
+  const td_table_spans *self = data;
+  bool is_behind = task->behind != TD_NONE;
+  uint32_t pass = is_behind ? td_lives_pass(self->lives, task->behind_pass)->graph_task : TD_NONE;
+  if (!self->is_known[TD_LIFE_queue_wait]) return;
+#define LAY_CELL(cause, words) .cause##_ns = td_cell_u64(task->lay.ns[TD_LAY_##cause]),
+  TD_ROW(self->sink, waits, TD_LAY_CAUSES(LAY_CELL).kind = td_cell_text("queue"),
+         .thread = td_cell_int(task->thread), .node = td_cell_id(task->node),
+         .graph_task = td_cell_id(task->graph_task), .queue = td_cell_id(task->queue),
+         .begin_ns = td_cell_u64(task->popped_ns - task->ns),
+         .end_ns = td_cell_u64(task->popped_ns), .ns = td_cell_u64(task->ns),
+         .holder = td_cell_int(task->thread), .held_ns = td_cell_u64(task->ns - task->late_ns),
+         .late_ns = td_cell_u64(task->late_ns), .behind = td_cell_id(task->behind),
+         .behind_pass = td_cell_id(pass));
+#undef LAY_CELL
 }
 
 static void
@@ -227,12 +237,7 @@ life_cb(const td_life *life, void *data) {
          .thread = td_cell_int(life->thread), .queue = td_cell_id(life->queue),
          .popped_ns = was_popped ? td_cell_u64(life->popped_ns) : (td_cell){0});
 #undef PART_CELL
-  if (!was_popped) return;
-  uint64_t pushed = life->popped_ns - life->parts[TD_LIFE_queue_wait];
-  if (self->is_known[TD_LIFE_dependency_wait])
-    give_task_wait(self, life, false, pushed, life->parts[TD_LIFE_dependency_wait]);
-  if (self->is_known[TD_LIFE_queue_wait])
-    give_task_wait(self, life, true, life->popped_ns, life->parts[TD_LIFE_queue_wait]);
+  if (was_popped && self->is_known[TD_LIFE_dependency_wait]) give_gradient_wait(self, life);
 }
 
 /* ---- events ---- */
@@ -244,6 +249,7 @@ td_table_spans_new(td_tape *tape, const td_row_sink *sink) {
   self->sink = sink;
   self->threads = (td_span_stacks){.listener = thread_span_cb, .data = self};
   self->held_waits = (td_held_waits){.listener = wait_cb, .node_of = node_of_cb, .data = self};
+  self->queue_waits = (td_queue_waits){.task = task_cb, .data = self};
   self->devices = (td_span_stacks){.listener = device_span_cb, .data = self};
   const td_tape_info *info = td_tape_info_get(tape);
   self->lives = td_lives_new(info, (td_life_listener){.life = life_cb, .data = self});
@@ -267,6 +273,7 @@ td_table_spans_take(td_table_spans *self, const td_catalog *catalog, uint64_t se
   self->catalog = catalog;
   self->now = TD_MAX(self->now, any->event.time);
   td_lives_apply(self->lives, any);
+  td_queue_waits_take(&self->queue_waits, self->lives, any, td_lives_now(self->lives), true);
   self->ended.thread = TD_NONE;
   td_held_waits_take(&self->held_waits, any, seq, any->event.time);
   if (!type->span.edge) return;
@@ -296,6 +303,7 @@ td_table_spans_free(td_table_spans *self) {
   td_span_stacks_fini(&self->threads);
   td_span_stacks_fini(&self->devices);
   td_lives_free(self->lives);
+  td_queue_waits_fini(&self->queue_waits);
   td_held_waits_fini(&self->held_waits);
   td_number_map_fini(&self->device_lanes);
   td_number_map_fini(&self->lock_numbers);

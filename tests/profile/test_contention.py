@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # `tapedeck report --contention`: beside sums over `events --json`, and contention that is there on purpose.
 import collections
+import contextlib
 import json
 import os
+import sqlite3
 import tempfile
 import unittest
 
 import skipping
 import torches
 from commands import MAKE_TAPE, TAPEDECK, run
-from plants import ADDED, BARGING, HELD, SLEEPING
+from plants import ADDED, BARGING, HELD, SHARED, SLEEPING
 
 
 def spread(values):
@@ -18,6 +20,22 @@ def spread(values):
     def rank(percent):
         return values[(len(values) * percent + 99) // 100 - 1] if values else 0
     return {"n": len(values), "sum": sum(values), "p50": rank(50), "p95": rank(95), "max": values[-1] if values else 0}
+
+
+def passes_of(events):
+    """When passes are under way, at least one."""
+    depth, spans, open_at = {}, [], None
+    for e in events:
+        if e["event"] == "graph_task_begin" and e["depth"] == 0:
+            open_at = e["t"] if not depth else open_at
+            depth[e["graph_task"]] = True
+        elif e["event"] == "graph_task_end" and depth.pop(e["graph_task"], False) and not depth:
+            spans.append((open_at, e["t"]))
+    return spans + [(open_at, events[-1]["t"])] * bool(depth)
+
+
+def part_of(spans, begin, end):
+    return sum(max(0, min(end, until) - max(begin, since)) for since, until in spans)
 
 
 class Sums:
@@ -28,11 +46,14 @@ class Sums:
         self.pushes, self.pops, self.wakes = (collections.Counter() for _ in range(3))
         self.held = collections.Counter()
         pushed, since, self.with_tasks = {}, {}, collections.Counter()
-        for line in run(TAPEDECK, "events", tape, "--json").splitlines():
-            e = json.loads(line)
+        events = [json.loads(line) for line in run(TAPEDECK, "events", tape, "--json").splitlines()]
+        passes, asleep = passes_of(events), {}
+        for e in events:
             kind, thread = e["event"], e["thread"]
+            if kind == "thread_state" and e["state"] == "idle":
+                asleep.setdefault(thread, e["t"])
             if kind in ("queue_push", "queue_wake", "queue_pop"):
-                self.with_tasks[e["queue"]] += e["t"] - since.pop(e["queue"], e["t"])
+                self.with_tasks[e["queue"]] += part_of(passes, since.pop(e["queue"], e["t"]), e["t"])
                 if e["size"]:
                     since[e["queue"]] = e["t"]
             if kind == "lock_acquired":
@@ -43,8 +64,10 @@ class Sums:
                 pushed[e.get("node"), e["graph_task"]] = e["t"]
             elif kind == "queue_pop":
                 self.pops[e["queue"]] += 1
-                if e["waited"]:
-                    self.slept[e["queue"]].append(e["waited"])
+                begin = asleep.pop(thread, e["t"])
+                slept = part_of(passes, begin, e["t"]) if e["waited"] else 0
+                if slept:
+                    self.slept[e["queue"]].append(slept)
                     self.wakes[e["queue"]] += e["node"] is None
                 if e["node"] is not None:
                     self.lay[e["queue"]].append(e["t"] - pushed[e["node"], e["graph_task"]])
@@ -74,6 +97,7 @@ class Contention(unittest.TestCase):
             self.assertEqual(queue["lay"], spread(sums.lay[number]))
             self.assertEqual(queue["slept"], spread(sums.slept[number]))
             self.assertEqual(sum(queue["with_tasks"].values()), sums.with_tasks[number])
+            self.assertEqual(sum(queue["lay_by"].values()), queue["lay"]["sum"])
         self.assertEqual(sum(queue["pops"] for queue in told["queues"]), sum(sums.pops.values()))
         held = collections.Counter()
         for lock in told["locks"]:
@@ -200,6 +224,66 @@ class Contention(unittest.TestCase):
         queue = max(self.told()["queues"], key=lambda queue: sum(queue["with_tasks"].values()))
         self.assertGreater(queue["with_tasks"]["running"], 0.9 * sum(queue["with_tasks"].values()), queue)
         self.assertIn("meanwhile its thread ran nodes", run(TAPEDECK, "report", self.tape, "--contention"))
+
+    def test_shared_devices(self):
+        """Two passes on the same devices: why a task lay is what the program saw, in the report, in SQL and in `why`."""
+        self.write(SHARED)
+        log = self.script + ".json"
+        run(TAPEDECK, "run", "--devices", "cpu,sim:2", "-o", self.tape, self.script, log)
+        with open(log) as file:
+            ran = json.load(file)
+        seen, end = 0, {}
+        for name, begin, until in sorted(ran, key=lambda node: node[1]):
+            others = [(b, e) for other, b, e in ran if other != name]
+            since = end.get(name, begin)
+            seen += sum(max(0, min(begin, e) - max(since, b)) for b, e in others)
+            end[name] = until
+        told = json.loads(run(TAPEDECK, "report", self.tape, "--json"))
+        parts = told["wall_parts"]
+        print(f"behind another pass: tape {parts['lay_other_pass'] / 1e6:.1f} ms, program {seen / 1e6:.1f} ms; "
+              f"unattributed {100 * told['unattributed'] / told['wall']:.2f} %")
+        self.assertGreater(seen, 0.1 * told["wall"])
+        self.assertAlmostEqual(parts["lay_other_pass"], seen, delta=0.05 * seen)
+        self.assertLess(told["unattributed"], 0.03 * told["wall"])
+        queues = self.compare()["queues"]
+        by = sum((collections.Counter(queue["lay_by"]) for queue in queues), collections.Counter())
+        self.assertAlmostEqual(by["other_pass"], seen, delta=0.05 * seen)
+        self.assertEqual(by["unknown"], 0)
+        waits = self.rows("SELECT * FROM waits WHERE kind = 'queue'")
+        for cause, ns in by.items():
+            self.assertEqual(sum(wait[cause + "_ns"] for wait in waits), ns, cause)
+        nodes = {row["node"]: row["name"] for row in self.rows("SELECT node, name FROM nodes")}
+        longest = max(waits, key=lambda wait: wait["other_pass_ns"])
+        self.assertTrue(nodes[longest["behind"]].startswith("Work"), longest)
+        self.assertNotEqual(longest["behind_pass"], longest["graph_task"])
+        pop = next(e for e in map(json.loads, run(TAPEDECK, "events", self.tape, "--json", "--kind", "queue_pop").splitlines())
+                   if (e["node"], e["graph_task"]) == (longest["node"], longest["graph_task"]))
+        why = run(TAPEDECK, "why", self.tape, "--at", str(pop["seq"]))
+        self.assertIn(f"It lay there for {longest['ns'] / 1e6:.3f} ms, in which thread ", why)
+        self.assertIn(f"ran nodes of another pass ({longest['other_pass_ns'] / 1e6:.3f} ms)", why)
+        self.assertRegex(why, rf"was Work\S* #{longest['behind']}\b.* of another pass, graph task {longest['behind_pass']}\.")
+        push = next(e for e in map(json.loads, run(TAPEDECK, "events", self.tape, "--json", "--kind", "queue_push").splitlines())
+                    if (e["node"], e["graph_task"]) == (longest["node"], longest["graph_task"]))
+        self.assertRegex(run(TAPEDECK, "why", self.tape, "--at", str(push["seq"])),
+                         r"Meanwhile thread .*, which pops from this queue, runs Work.* of another pass, graph task \d+\.")
+
+    def rows(self, query):
+        database = self.tape + ".sqlite"
+        if not os.path.exists(database):
+            run(TAPEDECK, "export", self.tape, "--to", "sqlite", "-o", database)
+        with contextlib.closing(sqlite3.connect(database)) as connection:
+            connection.row_factory = sqlite3.Row
+            return [dict(row) for row in connection.execute(query)]
+
+    def test_sleeps(self):
+        """A thread that sleeps between passes, or until the program ends, waits for nobody."""
+        self.write(SLEEPING + "\nfor _ in range(2):\n    time.sleep(0.3)\n    sum(v.to('cpu').sum() for v in values[:4]).backward()\n"
+                   "time.sleep(0.3)\n")
+        run(TAPEDECK, "run", "--devices", "cpu,sim:4", "-o", self.tape, self.script, "30", "2", "1")
+        told = self.compare()
+        wall = json.loads(run(TAPEDECK, "report", self.tape, "--json"))["wall"]
+        for queue in told["queues"]:
+            self.assertLessEqual(queue["slept"]["sum"], wall, queue)
 
     def test_why(self):
         """At each event inside a wait, `why` says for how long the thread waits, and who held the lock."""

@@ -28,7 +28,7 @@ MAY_INCLUDE = {
     "engine/profile": TAPE,
     "engine/profile/chain": TAPE + ["engine/profile", "engine/profile/why"],
     "engine/profile/check": TAPE + ["engine/profile"],
-    "engine/profile/why": TAPE + ["engine/profile"],
+    "engine/profile/why": TAPE + ["engine/profile", "engine/profile/report"],
     "engine/profile/order": TAPE + ["engine/profile"],
     "engine/profile/model": TAPE + ["engine/profile"],
     "engine/profile/report": TAPE + ["engine/profile", "engine/profile/model"],

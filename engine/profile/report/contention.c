@@ -19,6 +19,7 @@ typedef struct queue_row {
   uint64_t n_pushes, n_pops, n_empty_wakes; /* in the range */
   bool is_used;                             /* ever */
   uint32_t name;
+  td_lay lay_by;
 } queue_row;
 
 /* A wait that has ended. Names are known at the end of its segment. */
@@ -36,6 +37,10 @@ typedef struct contending {
   bool is_open;      /* events count */
   uint64_t open_seq; /* since then */
   td_range_clock clock;
+  uint64_t now, in_passes_ns; /* of the clock; of it, while a wished pass was under way */
+  bool is_in_pass;
+  uint64_t *asleep_since; /* (owned) by thread: 1 + in_passes_ns; 0: it does not sleep */
+  uint32_t n_threads;
   td_held_waits waits;
   td_queue_waits queue_waits;
   told_wait *told; /* (owned) of the segment */
@@ -59,20 +64,27 @@ queue_of(contending *self, uint32_t queue) {
   return &self->queues[queue];
 }
 
-/* How much of the time before an event is in the range. */
-static uint64_t
-part_of_wait(const contending *self, const td_event *end, uint64_t waited) {
-  return self->range.is_set
-             ? td_range_part(&self->range, end->time - TD_MIN(waited, end->time), end->time)
-             : waited;
-}
-
 /* ---- queues ---- */
 
+static uint64_t *
+asleep_since(contending *self, uint32_t thread) {
+  if (thread >= self->n_threads) {
+    uint32_t n = TD_MAX(TD_MAX(2 * self->n_threads, 8u), thread + 1);
+    self->asleep_since = td_realloc(self->asleep_since, n, sizeof *self->asleep_since);
+    memset(self->asleep_since + self->n_threads, 0,
+           (n - self->n_threads) * sizeof *self->asleep_since);
+    self->n_threads = n;
+  }
+  return &self->asleep_since[thread];
+}
+
+/* Of a sleep, the time counts in which a pass was under way. */
 static void
 note_pop(contending *self, const td_event_queue_pop *event) {
   queue_row *queue = queue_of(self, event->queue);
-  uint64_t slept = part_of_wait(self, &event->event, event->waited);
+  uint64_t *since = asleep_since(self, event->event.thread);
+  uint64_t slept = *since && event->waited ? self->in_passes_ns + 1 - *since : 0;
+  *since = 0;
   queue->is_used = true;
   queue->n_pops += td_range_has(&self->range, event->event.time);
   if (!slept) return;
@@ -81,12 +93,15 @@ note_pop(contending *self, const td_event_queue_pop *event) {
 }
 
 static void
-life_cb(const td_life *life, void *data) {
+task_cb(const td_task_lay *task, void *data) {
   contending *self = data;
-  uint32_t pass = td_lives_pass(self->lives, life->pass)->graph_task;
-  if (life->queue == TD_NONE || (self->graph_task != TD_NONE && self->graph_task != pass)) return;
-  if (!life->parts[TD_LIFE_queue_wait] && !td_range_has(&self->range, life->popped_ns)) return;
-  td_samples_add(&self->lay, life->queue, life->parts[TD_LIFE_queue_wait]);
+  uint32_t pass = td_lives_pass(self->lives, task->pass)->graph_task;
+  if (self->graph_task != TD_NONE && self->graph_task != pass) return;
+  if (!task->ns && !td_range_has(&self->range, task->popped_ns)) return;
+  td_samples_add(&self->lay, task->queue, task->ns);
+  queue_row *queue = queue_of(self, task->queue);
+  for (int i = 0; i < TD_N_LAY_CAUSES; i++)
+    queue->lay_by.ns[i] += task->lay.ns[i];
 }
 
 /* ---- going through the tape ---- */
@@ -118,6 +133,19 @@ note_push(contending *self, uint32_t queue, const td_event *event) {
 }
 
 static void
+advance(contending *self, const td_any_event *any) {
+  uint64_t before = self->now;
+  self->now = td_range_clock_take(&self->clock, any);
+  if (self->is_in_pass) self->in_passes_ns += self->now - before;
+}
+
+static void
+note_sleep(contending *self, const td_event_thread_state *event) {
+  uint64_t *since = asleep_since(self, event->event.thread);
+  if (event->state == TD_thread_activity_idle && !*since) *since = 1 + self->in_passes_ns;
+}
+
+static void
 note(contending *self, const td_any_event *any) {
   switch (any->event.kind) {
   case TD_EVENT_queue_push:
@@ -140,7 +168,10 @@ look_at(contending *self, const td_any_event *any, uint64_t seq) {
     self->is_open = true;
     self->open_seq = seq;
   }
-  if (self->is_open) note(self, any);
+  if (self->is_open)
+    note(self, any);
+  else if (any->event.kind == TD_EVENT_queue_pop)
+    *asleep_since(self, any->event.thread) = 0;
   if (is_one && any->event.kind == TD_EVENT_graph_task_end)
     self->is_open &= any->graph_task_end.graph_task != self->graph_task;
 }
@@ -149,11 +180,13 @@ static void
 event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void *data) {
   contending *self = data;
   td_lives_apply(self->lives, event);
-  bool was_open = self->is_open;
+  bool was_in_pass = self->is_in_pass;
+  advance(self, event);
+  if (event->event.kind == TD_EVENT_thread_state) note_sleep(self, &event->thread_state);
   look_at(self, event, seq);
-  uint64_t now = td_range_clock_take(&self->clock, event);
-  td_held_waits_take(&self->waits, event, seq, now);
-  td_queue_waits_take(&self->queue_waits, self->lives, event, now, was_open);
+  self->is_in_pass = self->is_open && td_lives_n_under_way(self->lives);
+  td_held_waits_take(&self->waits, event, seq, self->now);
+  td_queue_waits_take(&self->queue_waits, self->lives, event, self->now, was_in_pass);
 }
 
 static td_status
@@ -195,6 +228,7 @@ list_queues(contending *self) {
                                 .n_pushes = row->n_pushes,
                                 .n_pops = row->n_pops,
                                 .lay = td_samples_take(&self->lay, &lay, i),
+                                .lay_by = row->lay_by,
                                 .slept = td_samples_take(&self->slept, &slept, i),
                                 .with_tasks = td_queue_waits_get(&self->queue_waits, i),
                                 .n_empty_wakes = row->n_empty_wakes};
@@ -233,6 +267,7 @@ contending_fini(contending *self) {
   free(self->told);
   free(self->stretches);
   free(self->queues);
+  free(self->asleep_since);
   td_samples_fini(&self->lay);
   td_samples_fini(&self->slept);
 }
@@ -248,13 +283,15 @@ td_contention_make(td_tape *tape, uint32_t graph_task, const td_range *range,
                      .range = range ? *range : (td_range){0},
                      .is_open = graph_task == TD_NONE,
                      .locks = {.texts = &contention->texts}};
-  self.lives = td_lives_new(info, (td_life_listener){.life = life_cb, .data = &self});
+  self.lives = td_lives_new(info, (td_life_listener){0});
   td_lives_limit(self.lives, &self.range);
   self.clock.range = self.range;
   self.waits.range = self.range;
   self.waits.listener = wait_cb;
   self.waits.node_of = node_of_cb;
   self.waits.data = &self;
+  self.queue_waits.task = task_cb;
+  self.queue_waits.data = &self;
   bool kinds[TD_EVENT_LIMIT] = {false};
   for (size_t i = 0; i < TD_N_ELEMENTS(needed_kinds); i++)
     kinds[needed_kinds[i]] = true;

@@ -12,8 +12,9 @@ typedef struct td_contended_queue {
   const char *name; /* (borrowed) "0 cpu" */
   uint64_t n_pushes, n_pops;
   td_spread lay;          /* ns from the push to the pop */
-  td_spread slept;        /* ns of a thread that waited for a task */
-  td_lay with_tasks;      /* Note [Why tasks lie] in queue_waits.h */
+  td_lay lay_by;          /* its sum, by cause */
+  td_spread slept;        /* ns of a thread that waited for a task, while a pass was under way */
+  td_lay with_tasks;      /* in passes: Note [Why tasks lie] in queue_waits.h */
   uint64_t n_empty_wakes; /* of these sleeps, ended by a task without a node */
 } td_contended_queue;
 

@@ -390,9 +390,29 @@ td_lives_node(const td_lives *self, uint32_t thread) {
   return top->phase == ENDED ? TD_NONE : top->life.node;
 }
 
+uint32_t
+td_lives_busy_pass(const td_lives *self, uint32_t thread) {
+  return thread < self->n_lanes ? self->lanes[thread].busy_for : TD_NONE;
+}
+
 bool
 td_lives_is_busy(const td_lives *self, uint32_t thread) {
-  return thread < self->n_lanes && self->lanes[thread].busy_for != TD_NONE;
+  return td_lives_busy_pass(self, thread) != TD_NONE;
+}
+
+uint64_t
+td_lives_now(const td_lives *self) {
+  return self->now;
+}
+
+uint32_t
+td_lives_n_under_way(const td_lives *self) {
+  return self->passes.n_under_way;
+}
+
+uint32_t
+td_lives_find_pass(td_lives *self, uint32_t graph_task) {
+  return td_life_passes_find(&self->passes, graph_task);
 }
 
 /* A thread may tell nothing for long before the tape ends inside its pass. */

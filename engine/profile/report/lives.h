@@ -103,5 +103,17 @@ uint32_t td_lives_node(const td_lives *lives, uint32_t thread);
  * included. */
 bool td_lives_is_busy(const td_lives *lives, uint32_t thread);
 
+/* td_lives_busy_pass returns the outermost pass for whose node a thread is at work, by its number,
+ * or TD_NONE. td_lives_find_pass returns that around a graph task, or TD_NONE. */
+uint32_t td_lives_busy_pass(const td_lives *lives, uint32_t thread);
+uint32_t td_lives_find_pass(td_lives *lives, uint32_t graph_task);
+
+/* td_lives_now returns the time of the last event, of the clock by which parts and passes are
+ * measured. */
+uint64_t td_lives_now(const td_lives *lives);
+
+/* td_lives_n_under_way returns how many outermost passes are under way. */
+uint32_t td_lives_n_under_way(const td_lives *lives);
+
 /* td_lives_end says that the tape is over, and returns the number of outermost passes. */
 uint32_t td_lives_end(td_lives *lives);

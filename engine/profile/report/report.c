@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/base/number_map.h"
 #include "engine/base/text_table.h"
+#include "engine/profile/report/queue_waits.h"
 #include "engine/profile/report/report_keys.h"
 #include "engine/profile/report/report_sums.h"
 #include "engine/profile/samples.h"
@@ -19,6 +20,7 @@ typedef struct reporting {
   td_report *report;
   td_tape *tape;
   td_lives *lives;
+  td_queue_waits queue_waits;
   const td_catalog *catalog; /* (borrowed) of the segment, as far as it is known */
   td_report_sums sums;       /* of the segment */
   td_number_map row_of_id;   /* of threads, queues ...: 1 + the row */
@@ -149,6 +151,24 @@ unfinished_cb(const td_life *life, void *data) {
     td_report_sums_add(&self->sums, number_of(self, life), life, 0);
 }
 
+/* What the thread of a queue does at no node is the engine's: of no cause. */
+static const td_wall_part lay_parts[TD_N_LAY_CAUSES] = {
+    [TD_LAY_own_pass] = TD_WALL_no_node,
+    [TD_LAY_other_pass] = TD_WALL_lay_other_pass,
+    [TD_LAY_not_started] = TD_WALL_lay_not_started,
+    [TD_LAY_waking] = TD_WALL_lay_waking,
+    [TD_LAY_lock] = TD_WALL_lay_lock,
+    [TD_LAY_gil] = TD_WALL_lay_gil,
+    [TD_LAY_engine] = TD_WALL_no_node,
+    [TD_LAY_unknown] = TD_WALL_no_node};
+
+static void
+pass_cb(uint32_t pass, const td_lay *lay, void *data) {
+  reporting *self = data;
+  for (int i = 0; i < TD_N_LAY_CAUSES && is_wished(self, pass); i++)
+    self->report->of_wall[lay_parts[i]] += (double)lay->ns[i];
+}
+
 static void
 span_cb(const td_life_span *span, void *data) {
   reporting *self = data;
@@ -226,15 +246,23 @@ add_passes(reporting *self) {
     report->n_passes++;
     report->n_unended += !pass->has_ended;
     report->wall += wall;
-    report->unattributed += wall - TD_MIN(wall, pass->busy_ns);
+    report->idle += wall - TD_MIN(wall, pass->busy_ns);
   }
+}
+
+static void
+set_unattributed(td_report *report) {
+  report->unattributed = report->idle;
+  for (int i = TD_WALL_lay_other_pass; i < TD_WALL_no_node; i++)
+    report->unattributed -= (uint64_t)report->of_wall[i];
+  report->of_wall[TD_WALL_no_node] = (double)report->unattributed;
 }
 
 static void
 finish(reporting *self) {
   td_report *report = self->report;
   add_passes(self);
-  report->of_wall[TD_WALL_no_node] = (double)report->unattributed;
+  set_unattributed(report);
   find_percentiles(self);
   for (uint32_t i = 0; i < report->n_rows; i++)
     report->rows[i].key = td_text_table_get(&report->keys, self->texts[i]);
@@ -249,6 +277,7 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   self->catalog = so_far;
   td_lives_at(self->lives, seq);
   td_lives_apply(self->lives, event);
+  td_queue_waits_take(&self->queue_waits, self->lives, event, td_lives_now(self->lives), true);
 }
 
 static td_status
@@ -256,7 +285,10 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
               td_error *error) {
   reporting *self = data;
   self->catalog = catalog;
-  if (end == td_tape_info_get(self->tape)->n_events) self->n_passes = td_lives_end(self->lives);
+  if (end == td_tape_info_get(self->tape)->n_events) {
+    td_queue_waits_end(&self->queue_waits);
+    self->n_passes = td_lives_end(self->lives);
+  }
   td_status status = name_sums(self, error);
   for (uint32_t i = 0; i < self->n_spans_told && !status; i++)
     add_span(self, &self->spans_told[i]);
@@ -275,6 +307,7 @@ learn(td_report *report, const td_tape_info *info) {
 static void
 reporting_fini(reporting *self) {
   td_lives_free(self->lives);
+  td_queue_waits_fini(&self->queue_waits);
   td_report_sums_fini(&self->sums);
   td_number_map_fini(&self->row_of_id);
   td_number_map_fini(&self->row_of_text);
@@ -290,6 +323,8 @@ td_report_make(td_tape *tape, const td_report_wish *wish, td_report *report, td_
   reporting self = {.wish = wish, .report = report, .tape = tape};
   self.lives = td_lives_new(info, (td_life_listener){life_cb, unfinished_cb, span_cb, &self});
   td_lives_limit(self.lives, &wish->range);
+  self.queue_waits.pass = pass_cb;
+  self.queue_waits.data = &self;
   learn(report, info);
   bool kinds[TD_EVENT_LIMIT];
   td_report_key_kinds(wish->by, kinds);
@@ -325,11 +360,13 @@ td_wall_part_words(td_wall_part part) {
 
 bool
 td_report_knows_wall_part(const td_report *report, td_wall_part part) {
-  static const td_life_part parts[TD_WALL_no_node] = {[TD_WALL_functions] = TD_LIFE_apply,
-                                                      [TD_WALL_hand_over] = TD_LIFE_release,
-                                                      [TD_WALL_hooks] = TD_LIFE_pre_hooks,
-                                                      [TD_WALL_lock_wait] = TD_LIFE_lock_wait};
-  return part == TD_WALL_no_node || report->is_known[parts[part]];
+  static const td_life_part parts[TD_WALL_lay_other_pass] = {[TD_WALL_functions] = TD_LIFE_apply,
+                                                             [TD_WALL_hand_over] = TD_LIFE_release,
+                                                             [TD_WALL_hooks] = TD_LIFE_pre_hooks,
+                                                             [TD_WALL_lock_wait] =
+                                                                 TD_LIFE_lock_wait};
+  if (part == TD_WALL_no_node) return true;
+  return report->is_known[part < TD_WALL_lay_other_pass ? parts[part] : TD_LIFE_queue_wait];
 }
 
 bool

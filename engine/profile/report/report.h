@@ -18,12 +18,18 @@ typedef struct td_report_wish {
 } td_report_wish;
 
 /* TD_WALL_PARTS(name, words): they add up to the wall time. Threads that are at work at the same
- * time share it: Note [Shares of the wall] in life_passes.h. */
+ * time share it: Note [Shares of the wall] in life_passes.h. If no thread is at work for the pass,
+ * and tasks of it lie, the time is that of the causes: Note [Why tasks lie] in queue_waits.h. */
 #define TD_WALL_PARTS(X)                                                                           \
   X(functions, TD_N("in functions"))                                                               \
   X(hand_over, TD_N("handing over"))                                                               \
   X(hooks, TD_N("in hooks"))                                                                       \
   X(lock_wait, TD_N("waiting for locks"))                                                          \
+  X(lay_other_pass, TD_N("waiting behind nodes of another pass"))                                  \
+  X(lay_not_started, TD_N("waiting for a thread that had not started"))                            \
+  X(lay_waking, TD_N("waiting for a thread to wake"))                                              \
+  X(lay_lock, TD_N("waiting for a thread that waited for a lock"))                                 \
+  X(lay_gil, TD_N("waiting for a thread that waited for the GIL"))                                 \
   X(no_node, TD_N("no thread at work for a node"))
 
 typedef enum td_wall_part {
@@ -36,7 +42,8 @@ typedef enum td_wall_part {
 typedef struct td_report {
   uint32_t n_passes, n_unended;    /* outermost ones; of these, without an end */
   uint64_t wall;                   /* ns of these passes */
-  uint64_t unattributed;           /* of it, when no thread was at work for a node of the pass */
+  uint64_t idle;                   /* of it, when no thread was at work for a node of the pass */
+  uint64_t unattributed;           /* of that, the rest that no cause of lying tasks explains */
   double of_wall[TD_N_WALL_PARTS]; /* ns */
   td_report_row *rows;             /* (owned) the greatest `self` first */
   uint32_t n_rows;

@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/profile/why/birth_links.h"
 #include "engine/profile/why/gil_waits.h"
+#include "engine/profile/why/lay_words.h"
 #include "engine/profile/why/lock_words.h"
 #include "engine/profile/why/story.h"
 
@@ -26,6 +27,7 @@ say_queue_place(const td_story *story, uint32_t node, const td_task_now *task) {
     if (ahead < n) td_story_loses(story, task->queue, entries, ahead + 1);
   }
   free(entries);
+  td_lay_say_now(story, task->queue, task->graph_task);
 }
 
 /* The last gradient is counted off before it lies in the buffer. Between the two, this says who

@@ -2,6 +2,7 @@
 #include "engine/base/alloc.h"
 #include "engine/profile/chosen.h"
 #include "engine/profile/why/gil_waits.h"
+#include "engine/profile/why/lay_words.h"
 #include "engine/profile/why/lock_words.h"
 #include "engine/profile/why/story.h"
 #include "engine/profile/why/why.h"
@@ -129,6 +130,7 @@ tell_pop(td_replay *replay, uint64_t seq, const td_any_event *event, char **text
   status = td_story_open(&story, replay, text, &size, error);
   if (status != TD_OK) return status;
   say_pop(&story, &event->queue_pop, is_chosen ? &by : NULL);
+  td_lay_say(story.out, replay, seq, &event->queue_pop);
   td_lock_waits_say(story.out, replay, seq, event);
   td_gil_waits_say(story.out, replay, seq, event);
   td_story_close(&story);
