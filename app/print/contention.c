@@ -103,6 +103,25 @@ write_queue(td_json *json, const td_contention *contention, const td_contended_q
   td_json_end_object(json);
 }
 
+static void
+write_works(td_json *json, const td_contention *contention) {
+  td_member_known(json, "wall", contention->wall, true);
+  td_member_known(json, "worked", contention->worked_ns, contention->works_known);
+  td_json_key(json, "works");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < contention->n_works; i++) {
+    const td_contended_work *work = &contention->works[i];
+    td_json_begin_object(json);
+    td_member_string(json, "lock", work->lock);
+    td_member_string(json, "node", work->node);
+    td_member_string(json, "operation", work->operation);
+    td_member_u64(json, "n", work->n);
+    td_member_u64(json, "sum", work->ns);
+    td_json_end_object(json);
+  }
+  td_json_end_array(json);
+}
+
 void
 td_contention_print_json(const td_contention *contention) {
   td_json json;
@@ -119,6 +138,7 @@ td_contention_print_json(const td_contention *contention) {
   for (uint32_t i = 0; i < contention->locks.n_locks; i++)
     write_lock(&json, contention, &contention->locks.locks[i]);
   td_json_end_array(&json);
+  write_works(&json, contention);
   td_json_key(&json, "queues");
   td_json_begin_array(&json);
   for (uint32_t i = 0; i < contention->n_queues; i++)
@@ -255,11 +275,31 @@ print_queues(const td_contention *contention) {
   if (!is_known) puts("–  pushes and pops were not observed on this tape");
 }
 
+/* "Long sums under locks: 72.1 % of the time of the passes. No other thread hands gradients on
+ * then." */
+static void
+print_works(const td_contention *contention) {
+  if (!contention->n_works || !contention->wall) return;
+  g_autofree char *sum = td_format_ns((double)contention->worked_ns);
+  printf("\nLong sums of gradients under locks: %s, %.1f %% of the passes.\n", sum,
+         100 * (double)contention->worked_ns / (double)contention->wall);
+  printf("%9s  %7s  %-12s  %-12s  for\n", "time", "sums", "how", "lock");
+  for (uint32_t i = 0; i < MIN(contention->n_works, SHOWN); i++) {
+    const td_contended_work *work = &contention->works[i];
+    g_autofree char *time = td_format_ns((double)work->ns);
+    g_autofree char *node = td_line_dup(work->node, TD_NAME_SHOWN);
+    td_column_print(time, 9);
+    printf("%7" PRIu64 "  %-12s  %-12s  %s\n", work->n, work->operation, work->lock, node);
+  }
+  print_more(contention->n_works, "nodes");
+}
+
 void
 td_contention_print_text(const char *path, const td_contention *contention) {
   g_autofree char *passes =
       td_format_many(contention->n_passes, "backward pass", "backward passes");
   printf("%s: %s\n", path, passes);
   print_locks(contention);
+  print_works(contention);
   print_queues(contention);
 }

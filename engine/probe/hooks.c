@@ -370,6 +370,7 @@ static const struct {
     {"lock_acquired", TD_knowledge_absent},
     {"lock_released", TD_knowledge_absent},
     {"lock_held", TD_knowledge_absent},
+    {"lock_work", TD_knowledge_absent},
     {"queue_shutdown", TD_knowledge_absent},
 };
 

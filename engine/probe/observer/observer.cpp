@@ -251,6 +251,10 @@ begin() {
   world->n_tasks = 0;
   say_known("queue_pop", TD_knowledge_observed);
   say_known("buffer_add", ADD_IS_EXPORTED ? TD_knowledge_observed : TD_knowledge_reconstructed);
+  if (ADD_IS_EXPORTED)
+    EMIT(setting, TIME_NOW, td_probe_intern("sums"), td_probe_intern("watched"));
+  else
+    say_known("lock_work", TD_knowledge_absent);
   for (const char *kind : {"kernel_begin", "kernel_end", "tensor_write"})
     say_known(kind, TD_knowledge_absent);
   if (collectives->wait)

@@ -292,7 +292,11 @@ template <class... More> struct AddHook<void (InputBuffer::*)(size_t, Tensor &&,
     const at::TensorImpl *before = self->buffer[position].unsafeGetTensorImpl();
     bool meets = self->buffer[position].defined();
     bool sparse = meets && (is_sparse(gradient) || is_sparse(self->buffer[position]));
+    bool may_be_long = meets && arrival->bytes >= LONG_SUM_BYTES;
+    uint64_t began = may_be_long ? td_clock_now() : 0;
     self->add(position, std::move(gradient), more...);
+    uint64_t took = may_be_long ? td_clock_now() - began : 0;
+    if (took >= LONG_SUM_TICKS) arrival->took = took;
     bool same = self->buffer[position].unsafeGetTensorImpl() == before;
     arrival->mode = !meets   ? TD_accumulation_move
                     : sparse ? TD_accumulation_sparse

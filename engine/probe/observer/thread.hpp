@@ -88,6 +88,7 @@ struct Arrival {
   bool added_directly; /* by the node that scatters, before: exposure.hpp */
   td_accumulation mode;
   uint32_t bytes, direct_bytes;
+  uint64_t took = 0; /* ns of its sum, if that took long */
 };
 
 struct Scatter {

@@ -11,7 +11,8 @@
 static const uint16_t needed_kinds[] = {
     TD_EVENT_node_new,    TD_EVENT_node_label, TD_EVENT_edge_new,   TD_EVENT_thread_new,
     TD_EVENT_process_new, TD_EVENT_queue_new,  TD_EVENT_device_new, TD_EVENT_lock_held,
-    TD_EVENT_queue_push,  TD_EVENT_queue_wake, TD_EVENT_queue_pop};
+    TD_EVENT_queue_push,  TD_EVENT_queue_wake, TD_EVENT_queue_pop,  TD_EVENT_lock_work,
+    TD_EVENT_setting};
 
 #include <string.h>
 
@@ -27,6 +28,18 @@ typedef struct told_wait {
   td_held_wait wait;
   size_t first_stretch;
 } told_wait;
+
+/* Work of a segment: its names are known at the end. */
+typedef struct told_work {
+  uint32_t lock, object, node, mode;
+  uint64_t ns;
+} told_work;
+
+/* The texts are numbers of the table. */
+typedef struct work_row {
+  uint32_t lock, node, mode;
+  uint64_t n, ns;
+} work_row;
 
 typedef struct contending {
   td_contention *result;
@@ -48,7 +61,12 @@ typedef struct contending {
   td_wait_stretch *stretches; /* (owned) of these */
   size_t n_stretches, stretches_capacity;
   td_lock_waits locks;
-  queue_row *queues; /* (owned) by id */
+  told_work *told_works; /* (owned) of the segment */
+  uint32_t n_told_works, told_works_capacity;
+  work_row *works; /* (owned) */
+  uint32_t n_works, works_capacity;
+  td_text_table work_keys; /* number: 1 + index of works */
+  queue_row *queues;       /* (owned) by id */
   uint32_t n_queues;
   td_samples lay, slept; /* by queue */
 } contending;
@@ -145,9 +163,22 @@ note_sleep(contending *self, const td_event_thread_state *event) {
   if (event->state == TD_thread_activity_idle && !*since) *since = 1 + self->in_passes_ns;
 }
 
+/* Work of which only a part is in the range counts with that part. */
+static void
+note_work(contending *self, const td_event_lock_work *event) {
+  uint64_t end = event->event.time;
+  uint64_t ns = td_range_part(&self->range, end - TD_MIN(event->took, end), end);
+  if (!ns) return;
+  TD_GROW(self->told_works, self->n_told_works, self->told_works_capacity);
+  self->told_works[self->n_told_works++] =
+      (told_work){event->lock, event->object, event->node, event->mode, ns};
+}
+
 static void
 note(contending *self, const td_any_event *any) {
   switch (any->event.kind) {
+  case TD_EVENT_lock_work:
+    return note_work(self, &any->lock_work);
   case TD_EVENT_queue_push:
     return note_push(self, any->queue_push.queue, &any->event);
   case TD_EVENT_queue_wake:
@@ -189,10 +220,28 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   td_queue_waits_take(&self->queue_waits, self->lives, event, self->now, was_in_pass);
 }
 
+static void
+add_work(contending *self, const td_catalog *catalog, const told_work *told) {
+  td_text_table *texts = &self->result->texts;
+  work_row row = {.lock =
+                      td_text_keep(texts, td_report_lock_name(catalog, told->lock, told->object)),
+                  .node = td_text_keep(texts, td_report_node_name(catalog, told->node)),
+                  .mode = told->mode};
+  char *key = td_format("%u %u %u", row.lock, row.node, row.mode);
+  uint32_t number = td_text_keep(&self->work_keys, key);
+  if (number > self->n_works) {
+    TD_GROW(self->works, self->n_works, self->works_capacity);
+    self->works[self->n_works++] = row;
+  }
+  self->works[number - 1].n++;
+  self->works[number - 1].ns += told->ns;
+}
+
 static td_status
 visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *data,
               td_error *error) {
   contending *self = data;
+  self->result->works_known |= strcmp(td_catalog_setting_find(catalog, "sums"), "watched") == 0;
   for (uint32_t i = 0; i < self->n_told; i++) {
     td_held_wait *wait = &self->told[i].wait;
     wait->stretches = self->stretches + self->told[i].first_stretch;
@@ -200,6 +249,9 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
   }
   self->n_told = 0;
   self->n_stretches = 0;
+  for (uint32_t i = 0; i < self->n_told_works; i++)
+    add_work(self, catalog, &self->told_works[i]);
+  self->n_told_works = 0;
   for (uint32_t i = 0; i < self->n_queues; i++) {
     queue_row *row = &self->queues[i];
     if (row->name || !row->is_used) continue;
@@ -236,6 +288,31 @@ list_queues(contending *self) {
   }
 }
 
+static int
+compare_works(const void *a, const void *b) {
+  const td_contended_work *left = a, *right = b;
+  if (left->ns != right->ns) return left->ns > right->ns ? -1 : 1;
+  int order = strcmp(left->node, right->node);
+  return order ? order : strcmp(left->operation, right->operation);
+}
+
+static void
+list_works(contending *self) {
+  td_contention *result = self->result;
+  result->works = td_alloc(TD_MAX(self->n_works, 1u), sizeof *result->works);
+  for (uint32_t i = 0; i < self->n_works; i++) {
+    const work_row *row = &self->works[i];
+    result->worked_ns += row->ns;
+    result->works[result->n_works++] =
+        (td_contended_work){.lock = td_text_table_get(&result->texts, row->lock),
+                            .node = td_text_table_get(&result->texts, row->node),
+                            .operation = td_enum_word(TD_FIELD_ENUM_accumulation, row->mode),
+                            .n = row->n,
+                            .ns = row->ns};
+  }
+  if (result->n_works) qsort(result->works, result->n_works, sizeof *result->works, compare_works);
+}
+
 /* Who pushes or pops takes the queue's lock. */
 static void
 count_takings(contending *self) {
@@ -254,6 +331,7 @@ count_passes(contending *self) {
     const td_life_pass *pass = td_lives_pass(self->lives, i);
     if (self->graph_task != TD_NONE && pass->graph_task != self->graph_task) continue;
     self->n_wished++;
+    self->result->wall += pass->end_ns - pass->begin_ns;
     self->result->n_passes += !self->range.is_set || pass->end_ns > pass->begin_ns;
   }
 }
@@ -268,6 +346,9 @@ contending_fini(contending *self) {
   free(self->stretches);
   free(self->queues);
   free(self->asleep_since);
+  free(self->told_works);
+  free(self->works);
+  td_text_table_fini(&self->work_keys);
   td_samples_fini(&self->lay);
   td_samples_fini(&self->slept);
 }
@@ -302,6 +383,7 @@ td_contention_make(td_tape *tape, uint32_t graph_task, const td_range *range,
     list_queues(&self);
     td_lock_waits_list(&self.locks, &contention->locks);
     count_takings(&self);
+    list_works(&self);
   }
   contending_fini(&self);
   if (!status && graph_task != TD_NONE && self.n_wished == 0)
@@ -313,6 +395,7 @@ void
 td_contention_fini(td_contention *contention) {
   td_lock_list_fini(&contention->locks);
   free(contention->queues);
+  free(contention->works);
   td_text_table_fini(&contention->texts);
   *contention = (td_contention){0};
 }

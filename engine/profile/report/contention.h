@@ -18,6 +18,14 @@ typedef struct td_contended_queue {
   uint64_t n_empty_wakes; /* of these sleeps, ended by a task without a node */
 } td_contended_queue;
 
+/* Long work under a lock: while it lasts, nobody else gets the lock. All texts are borrowed. */
+typedef struct td_contended_work {
+  const char *lock;      /* "graph task" */
+  const char *node;      /* that it was for: "AccumulateGrad(weight)" */
+  const char *operation; /* how gradients were added: "in_place" */
+  uint64_t n, ns;
+} td_contended_work;
+
 /* What happened while the wished pass lasted, or on all the tape. Queues are in the order of their
  * ids. */
 typedef struct td_contention {
@@ -25,6 +33,10 @@ typedef struct td_contention {
   td_lock_list locks;
   td_contended_queue *queues; /* (owned) that had a task */
   uint32_t n_queues;
+  td_contended_work *works; /* (owned) the longest first */
+  uint32_t n_works;
+  uint64_t wall, worked_ns; /* ns of the passes; of all works */
+  bool works_known;         /* some part of the tape has long sums, if there were any */
   td_knowledge locks_known, queues_known;
   td_text_table texts; /* (owned) */
 } td_contention;

@@ -113,6 +113,13 @@ dependencies_2017(PyObject *self, PyObject *unused) {
 }
 
 /* record_begin(path, overwrite, source, drop) */
+/* What is on the tape, if it happens. */
+static void
+tell_watched(void) {
+  td_device_tell();
+  TD_EMIT(setting, .name = td_intern("sums"), .value = td_intern("watched"));
+}
+
 static PyObject *
 record_begin(PyObject *self, PyObject *args) {
   PyObject *path, *source;
@@ -133,7 +140,7 @@ record_begin(PyObject *self, PyObject *args) {
   if (!status) {
     td_cuts_begin();
     tdpy_threads_watch_gil();
-    td_device_tell();
+    tell_watched();
     td_anomaly_search_tell();
     td_emit_name_thread("main", TD_CPU);
     TD_EMIT(setting, .name = td_intern("semantics"), .value = td_intern(td_semantics_get()));
@@ -166,7 +173,7 @@ record_as_asked(const td_line *reply, const char *program, td_error *error) {
   if (status) return status;
   td_cuts_begin();
   tdpy_threads_watch_gil();
-  td_device_tell();
+  tell_watched();
   td_anomaly_search_tell();
   tdpy_live_may_keep();
   TD_EMIT(process_new, .pid = (uint32_t)getpid(), .rank = -1, .name = td_intern(program));

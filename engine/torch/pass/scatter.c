@@ -11,6 +11,11 @@
  * their own. */
 #define WORTH_A_STAMP_BYTES 4096
 
+/* A sum under the lock that takes longer is told: 20 us at 2.5 GHz. No shorter gradient takes so
+ * long. */
+#define LONG_SUM_TICKS 50000
+#define LONG_SUM_BYTES 16384
+
 /* A gradient of this node was added to what `other` had contributed. */
 static void
 note_birth(const td_evaluation *self, uint32_t output_nr, td_contributor other, unsigned before,
@@ -39,6 +44,15 @@ tell_direct_addition(const td_evaluation *self, td_edge edge, td_input_slot *slo
   note_birth(self, output_nr, slot->latest, before, slot->found);
 }
 
+static void
+tell_long_sum(const td_evaluation *self, td_node *node, td_accumulation mode, uint64_t began,
+              uint64_t ended) {
+  if (ended < began + LONG_SUM_TICKS) return;
+  TD_EMIT_AT(ended, lock_work, .lock = TD_lock_kind_graph_task,
+             .object = self->graph_task->handle.id, .node = td_node_id(node), .mode = mode,
+             .took = ended - began);
+}
+
 /* Adds one gradient to a node's buffer, telling how, and whether the sum made something that is not
  * finite. */
 static td_status
@@ -56,6 +70,8 @@ add_to_buffer(td_evaluation *self, td_input_buffer *buffer, uint32_t output_nr, 
   td_accumulation mode;
   td_arrival arrival = {.consumer = edge.node};
   td_arrival *streams = td_arrival_between(&arrival, gradient.tensor, self->node);
+  bool may_be_long = slot->tensor && n_bytes >= LONG_SUM_BYTES && *stamp;
+  uint64_t began = may_be_long ? td_clock_now() : 0;
   td_status status = td_input_buffer_add(buffer, edge.input_nr, gradient, streams, &mode, error);
   if (status) return status;
   if (streams && *stamp) *stamp = td_emit_last_time(); /* of what joined streams */
@@ -67,6 +83,7 @@ add_to_buffer(td_evaluation *self, td_input_buffer *buffer, uint32_t output_nr, 
                .from = td_node_id(self->node), .mode = mode,
                .bytes = (uint32_t)TD_MIN(n_bytes, (size_t)UINT32_MAX),
                .stream_case = arrival.stream_case, .stream = arrival.stream.number);
+  if (may_be_long) tell_long_sum(self, edge.node, mode, began, *stamp);
   td_contributor other = td_input_slot_blamed(&earlier, gradient.found);
   if (summed) note_birth(self, output_nr, other, earlier.found | gradient.found, slot->found);
   return TD_OK;
