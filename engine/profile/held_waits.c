@@ -18,6 +18,7 @@ typedef struct td_waiting {
   uint64_t until; /* of the clock: shared out up to then */
   lock_is lock_is;
   uint32_t holder, node;
+  uint32_t freed_by;          /* the last one that gave it back, or TD_NONE */
   td_wait_stretch *stretches; /* (owned) */
   uint32_t n, capacity;
   uint32_t last; /* stretch */
@@ -67,18 +68,20 @@ give(td_waiting *self, lock_is how, uint32_t holder, uint32_t node, uint64_t now
 }
 
 static void
-take_back(td_waiting *self, uint32_t thread, uint64_t now) {
+take_back(const td_held_waits *waits, td_waiting *self, uint32_t thread, uint64_t now) {
   if (self->holder != thread || self->lock_is == FREE || self->lock_is == UNKNOWN) return;
   share_out(self, now);
   self->lock_is = FREE;
   self->holder = TD_NONE;
+  self->freed_by = thread;
+  if (waits->freed) waits->freed(self->wait.thread, thread, waits->data);
 }
 
 /* A thread at a node waits for its lock: it did not have it. */
 static void
-retract(td_waiting *self, uint32_t thread, uint64_t now) {
+retract(const td_held_waits *waits, td_waiting *self, uint32_t thread, uint64_t now) {
   if (self->holder != thread) return;
-  if (self->lock_is != PERHAPS_HELD) return take_back(self, thread, now);
+  if (self->lock_is != PERHAPS_HELD) return take_back(waits, self, thread, now);
   self->lock_is = FREE;
   self->holder = TD_NONE;
 }
@@ -112,7 +115,7 @@ begin(td_held_waits *self, const td_event_lock_wait *event, uint64_t seq, uint64
   uint32_t thread = event->event.thread;
   for (uint32_t i = 0; i < n_watched(self); i++) {
     td_waiting *other = self->threads[self->waiting[i]];
-    if (is_for(other, event->lock, event->object)) retract(other, thread, now);
+    if (is_for(other, event->lock, event->object)) retract(self, other, thread, now);
   }
   td_waiting *waiting = waiting_of(self, thread);
   if (!waiting->is_on) {
@@ -127,7 +130,7 @@ begin(td_held_waits *self, const td_event_lock_wait *event, uint64_t seq, uint64
   waiting->is_on = true;
   waiting->until = now;
   waiting->lock_is = UNKNOWN;
-  waiting->holder = TD_NONE;
+  waiting->holder = waiting->freed_by = TD_NONE;
   waiting->n = waiting->last = 0;
 }
 
@@ -178,7 +181,9 @@ end(td_held_waits *self, const td_event_lock_acquired *event, uint64_t now) {
   share_out(own, now);
   own->wait.ns = part_of(self, event);
   settle(own, own->wait.ns);
-  if (own->lock_is != FREE) own->stretches[own->last].is_bound = true;
+  own->wait.was_freed = own->lock_is == FREE;
+  own->wait.last_holder = own->wait.was_freed ? own->freed_by : own->holder;
+  if (!own->wait.was_freed) own->stretches[own->last].is_bound = true;
   self->waiting[at] = self->waiting[--self->n_waiting];
   own->is_on = false;
   own->wait.end_ns = event->event.time;
@@ -208,7 +213,7 @@ note_given_back(td_held_waits *self, uint32_t lock, uint32_t object, uint32_t th
                 uint64_t now) {
   for (uint32_t i = 0; i < n_watched(self); i++) {
     td_waiting *waiting = self->threads[self->waiting[i]];
-    if (is_for(waiting, lock, object)) take_back(waiting, thread, now);
+    if (is_for(waiting, lock, object)) take_back(self, waiting, thread, now);
   }
 }
 
@@ -218,7 +223,7 @@ note_away(td_held_waits *self, uint32_t thread, uint64_t now) {
   for (uint32_t i = 0; i < n_watched(self); i++) {
     td_waiting *waiting = self->threads[self->waiting[i]];
     if (waiting->wait.lock == TD_lock_kind_queue || waiting->wait.lock == TD_lock_kind_graph_task)
-      take_back(waiting, thread, now);
+      take_back(self, waiting, thread, now);
   }
 }
 

@@ -44,12 +44,16 @@ typedef struct td_held_wait {
   uint64_t ns;                          /* what lock_acquired says, as far as it is in the range */
   const td_wait_stretch *stretches;     /* (borrowed) for the call, the first holder first */
   uint32_t n_stretches;
+  uint32_t last_holder; /* before the waiting thread got it, or TD_NONE: not known */
+  bool was_freed;       /* an event told that last_holder gave it back */
 } td_held_wait;
 
 typedef struct td_held_waits {
   void (*listener)(const td_held_wait *wait, void *data); /* at the end of each wait */
   uint32_t (*node_of)(uint32_t thread,
                       void *data); /* what it is at work for, or TD_NONE; or NULL */
+  /* The holder of the lock that a thread waits for gives it back now; or NULL. */
+  void (*freed)(uint32_t waiter, uint32_t holder, void *data);
   void *data;
   td_range range;
   struct td_waiting **threads; /* (owned) by thread */

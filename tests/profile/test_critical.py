@@ -87,8 +87,8 @@ class Piece:
 class Wait:
     """A wait from one event to another, both by their indices."""
 
-    def __init__(self, thread, at, end, ns, holder, holder_at):
-        self.thread, self.at, self.end, self.ns, self.holder, self.holder_at = thread, at, end, ns, holder, holder_at
+    def __init__(self, thread, at, end, ns, holder, freed_at):
+        self.thread, self.at, self.end, self.ns, self.holder, self.freed_at = thread, at, end, ns, holder, freed_at
 
 
 class Front:
@@ -265,14 +265,30 @@ class Work:
             close(len(self.events), self.events[-1]["t"])
 
     def holder(self, thread, at, end):
-        """Who had the lock last, and the event since when."""
-        lock, inside = lock_of(self.events[at]), range(at + 1, end)
-        same = [i for i in inside if self.events[i].get("lock") and lock_of(self.events[i]) == lock]
-        taken = [i for i in same if self.events[i]["event"] == "lock_acquired"]
-        held = [i for i in same if self.events[i]["event"] == "lock_held" and self.events[i]["thread"] == thread]
-        if taken:
-            return self.events[taken[-1]]["thread"], taken[-1]
-        return (self.events[held[-1]]["holder"], held[-1]) if held else (None, None)
+        """Who had the lock last, and the event by which that thread gave it back: None if it had it until the end."""
+        kind, lock = self.events[at]["lock"], lock_of(self.events[at])
+        holder = freed = None  # `freed`: it is free since that event
+        perhaps = False
+        for i in range(at + 1, end):
+            e = self.events[i]
+            same, other = bool(e.get("lock")) and lock_of(e) == lock, e["thread"] != thread
+            if same and e["event"] == "lock_held" and (not other or e["holder"] not in (holder if freed is None else None, thread)):
+                holder, freed, perhaps = e["holder"], None, False
+            elif same and e["event"] == "lock_acquired":
+                holder, freed, perhaps = e["thread"], None, False
+            elif freed is None and holder is not None and e["thread"] == holder:
+                away = e["event"] in ("outstanding", "queue_pop", "thread_state", "node_begin")
+                if same and e["event"] == "lock_wait" and perhaps:
+                    holder, freed = before
+                elif (same and e["event"] in ("lock_released", "lock_wait") or kind in ("queue", "graph_task") and away
+                      or kind == "node" and e["event"] == "node_end" and e["node"] == lock[1]):
+                    freed = i
+            elif freed is not None and other:
+                begins = kind == "node" and e["event"] == "node_begin" and e["node"] == lock[1]
+                if begins or kind == "graph_task" and e["event"] == "dependency_dec" and e["graph_task"] == lock[1]:
+                    before, perhaps = (holder, freed), begins
+                    holder, freed = e["thread"], None
+        return (None, None) if holder == thread else (holder, freed)
 
     def place(self, thread, at):
         number = bisect.bisect_right(self.starts.get(thread, ()), at) - 1
@@ -300,15 +316,7 @@ class Work:
         piece.stream_waits.append((ns, bool(awaited)))
 
     def release(self, wait):
-        lock = lock_of(self.events[wait.at])
-        told = [i for i in range(wait.at + 1, wait.end) if self.events[i]["event"] == "lock_released" and
-                lock_of(self.events[i]) == lock and i > (wait.holder_at if self.events[wait.holder_at]["event"] == "lock_acquired" else 0)]
-        if told and self.events[told[-1]]["thread"] == wait.holder:
-            return self.place(wait.holder, told[-1])
-        then, now = self.place(wait.holder, wait.holder_at), self.place(wait.holder, wait.end)
-        if now and (lock[0] == "gil" or (then and then[0].task == now[0].task)):
-            return now
-        return then and (then[0], then[0].time)
+        return self.place(wait.holder, wait.end if wait.freed_at is None else wait.freed_at)
 
 
 class Chains:

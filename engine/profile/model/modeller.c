@@ -63,7 +63,6 @@ clear(td_modeller *self) {
   td_number_map_fini(&self->pass_of);
   td_number_map_fini(&self->pushed);
   td_handings_clear(&self->handings);
-  td_pass_locks_clear(&self->locks);
   td_pass_streams_clear(&self->streams);
 }
 
@@ -274,7 +273,8 @@ apply(td_modeller *self, const td_catalog *catalog, const td_any_event *any) {
   if (self->n_under_way == 0 && !counts_outside(any->event.kind)) return;
   td_model_lane *lane = lane_of(self, any->event.thread);
   uint64_t now = any->event.time;
-  self->order++;
+  self->now = now;
+  td_held_waits_take(&self->locks, any, 0, now);
   if (!td_task_goes_on(any->event.kind)) close_finished(self, lane, now);
   switch (any->event.kind) {
   case TD_EVENT_graph_task_begin:
@@ -298,12 +298,6 @@ apply(td_modeller *self, const td_catalog *catalog, const td_any_event *any) {
     return finish_task(self, lane, any->outstanding.graph_task);
   case TD_EVENT_lock_wait:
     return td_modeller_begin_lock_wait(self, lane, &any->lock_wait);
-  case TD_EVENT_lock_held:
-    return td_modeller_note_holder(self, lane, &any->lock_held);
-  case TD_EVENT_lock_acquired:
-    return td_modeller_end_lock_wait(self, lane, &any->lock_acquired);
-  case TD_EVENT_lock_released:
-    return td_modeller_note_release(self, lane, &any->lock_released);
   case TD_EVENT_kernel:
     return td_modeller_launch(self, lane, &any->kernel);
   case TD_EVENT_stream_record:
@@ -342,6 +336,8 @@ td_modeller_new(td_model_listener listen, void *data) {
   td_modeller *self = TD_NEW(td_modeller);
   self->listen = listen;
   self->data = data;
+  self->locks = (td_held_waits){
+      .listener = td_modeller_waited_cb, .freed = td_modeller_freed_cb, .data = self};
   return self;
 }
 
@@ -356,7 +352,7 @@ td_modeller_free(td_modeller *self) {
   free(self->busy);
   free(self->has_failed);
   td_handings_fini(&self->handings);
-  td_pass_locks_fini(&self->locks);
+  td_held_waits_fini(&self->locks);
   td_pass_streams_fini(&self->streams);
   free(self->model.pieces);
   free(self->model.waits);

@@ -5,13 +5,21 @@
 #pragma once
 
 #include "engine/base/alloc.h"
+#include "engine/profile/held_waits.h"
 #include "engine/profile/model/pass_handings.h"
-#include "engine/profile/model/pass_locks.h"
 #include "engine/profile/model/pass_streams.h"
 #include "engine/profile/model/wakes.h"
 #include "engine/profile/pauses.h"
 
 typedef struct td_modeller td_modeller;
+
+/* How far a thread is with its task. */
+typedef struct td_model_place {
+  uint32_t piece; /* TD_NONE: it is at no task */
+  uint64_t offset_ns;
+} td_model_place;
+
+#define TD_NO_PLACE ((td_model_place){TD_NONE, 0})
 
 /* A task that a thread is at. */
 typedef struct td_model_frame {
@@ -20,6 +28,13 @@ typedef struct td_model_frame {
   uint32_t last;            /* handing, or TD_NONE */
   bool is_finished;
 } td_model_frame;
+
+/* A wait of a thread for a lock: Note [Held, and woke late] in held_waits.h. */
+typedef struct td_lock_wait {
+  bool is_on;
+  td_model_place from;  /* of the waiting thread */
+  td_model_place freed; /* of the holder that gave the lock back last */
+} td_lock_wait;
 
 /* A wait of a thread for a stream, or for an event of one. */
 typedef struct td_stream_wait {
@@ -36,7 +51,7 @@ typedef struct td_model_lane {
   uint32_t n, capacity;
   bool is_listed; /* in modeller->busy */
   uint32_t piece; /* of the innermost task, or TD_NONE */
-  td_pass_wait wait;
+  td_lock_wait wait;
   td_stream_wait stream_wait;
   td_model_wait *before; /* (owned) waits since the last task */
   uint32_t n_before, before_capacity;
@@ -48,12 +63,12 @@ struct td_modeller {
   td_pass_model model; /* its deliveries are made at the end */
   uint32_t pass_capacity, task_capacity, piece_capacity, wait_capacity;
   uint32_t n_under_way, n_left_out;
-  uint64_t order; /* counts events */
+  uint64_t now;
   td_pauses pauses;
   bool *has_failed; /* (owned) by pass */
   uint32_t failed_capacity;
   td_handings handings;
-  td_pass_locks locks;
+  td_held_waits locks;
   td_pass_streams streams;
   td_number_map pass_of; /* by graph task: 1 + the pass */
   td_number_map pushed;  /* by task_key: when it was pushed */
@@ -100,12 +115,10 @@ void td_modeller_end_wait(td_modeller *self, td_model_lane *lane, td_model_place
 
 void td_modeller_begin_lock_wait(td_modeller *self, td_model_lane *lane,
                                  const td_event_lock_wait *event);
-void td_modeller_note_holder(const td_modeller *self, td_model_lane *lane,
-                             const td_event_lock_held *event);
-void td_modeller_end_lock_wait(td_modeller *self, td_model_lane *lane,
-                               const td_event_lock_acquired *event);
-void td_modeller_note_release(td_modeller *self, const td_model_lane *lane,
-                              const td_event_lock_released *event);
+
+/* td_modeller_freed_cb and td_modeller_waited_cb are those of modeller->locks. */
+void td_modeller_freed_cb(uint32_t waiter, uint32_t holder, void *modeller);
+void td_modeller_waited_cb(const td_held_wait *wait, void *modeller);
 
 /* td_modeller_launch also takes kernels outside passes: those of a pass may queue behind them. */
 void td_modeller_launch(td_modeller *self, const td_model_lane *lane, const td_event_kernel *event);

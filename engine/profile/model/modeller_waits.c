@@ -7,76 +7,43 @@ void
 td_modeller_begin_lock_wait(td_modeller *self, td_model_lane *lane,
                             const td_event_lock_wait *event) {
   td_modeller_list_busy(self, lane, event->event.thread);
-  lane->wait = (td_pass_wait){.is_on = true,
-                              .lock = event->lock,
-                              .object = event->object,
-                              .holder = TD_NONE,
-                              .holder_piece = TD_NONE,
-                              .order = self->order,
-                              .begin_ns = event->event.time,
-                              .from = td_modeller_place_in(self, lane, event->event.time)};
+  lane->wait = (td_lock_wait){.is_on = true,
+                              .from = td_modeller_place_in(self, lane, event->event.time),
+                              .freed = TD_NO_PLACE};
 }
 
-void
-td_modeller_note_holder(const td_modeller *self, td_model_lane *lane,
-                        const td_event_lock_held *event) {
-  if (!td_pass_wait_is_for(&lane->wait, event->lock, event->object)) return;
-  lane->wait.holder = event->holder;
-  if (event->holder < self->n_lanes) lane->wait.holder_piece = self->lanes[event->holder].piece;
-}
-
-void
-td_modeller_note_release(td_modeller *self, const td_model_lane *lane,
-                         const td_event_lock_released *event) {
-  td_pass_lock *lock = td_pass_locks_get(&self->locks, event->lock, event->object);
-  lock->releaser = event->event.thread;
-  lock->released_order = self->order;
-  lock->released = td_modeller_place_in(self, lane, event->event.time);
-}
-
-/* Who found a lock free does not tell when it gave it back: that is at latest when the next one
- * gets it. A task gives back all its locks but the GIL. */
+/* Where a thread is now, or was when it began to wait itself. */
 static td_model_place
-guess_release(const td_modeller *self, const td_pass_wait *wait, uint64_t now) {
-  const td_model_piece *pieces = self->model.pieces;
-  if (wait->holder >= self->n_lanes) return TD_NO_PLACE;
-  const td_model_lane *holder = &self->lanes[wait->holder];
-  bool was_at_task = wait->holder_piece != TD_NONE;
-  bool is_at_it =
-      holder->n &&
-      (wait->lock == TD_lock_kind_gil ||
-       (was_at_task && pieces[wait->holder_piece].task == holder->frames[holder->n - 1].task));
-  if (is_at_it)
-    return holder->wait.is_on ? holder->wait.from : td_modeller_place_in(self, holder, now);
-  if (!was_at_task) return TD_NO_PLACE;
-  return (td_model_place){wait->holder_piece, pieces[wait->holder_piece].length_ns};
+place_of(const td_modeller *self, uint32_t thread) {
+  if (thread >= self->n_lanes) return TD_NO_PLACE;
+  const td_model_lane *lane = &self->lanes[thread];
+  return lane->wait.is_on ? lane->wait.from : td_modeller_place_in(self, lane, self->now);
 }
 
 void
-td_modeller_end_lock_wait(td_modeller *self, td_model_lane *lane,
-                          const td_event_lock_acquired *event) {
-  uint32_t thread = event->event.thread;
-  uint64_t now = event->event.time;
-  td_pass_wait *wait = &lane->wait;
-  bool is_known = td_pass_wait_is_for(wait, event->lock, event->object);
-  wait->is_on = false;
-  td_pass_lock *lock = td_pass_locks_get(&self->locks, event->lock, event->object);
-  if (is_known) {
-    bool is_told = td_pass_wait_settle(wait, lock, thread);
-    td_model_place place = is_told ? lock->released : guess_release(self, wait, now);
-    const td_model_wait found = {.kind = TD_MODEL_WAIT_lock,
-                                 .lock = wait->lock,
-                                 .object = wait->object,
-                                 .thread = thread,
-                                 .holder = wait->holder,
-                                 .from = place.piece,
-                                 .offset_ns = place.offset_ns,
-                                 .ns = now - TD_MIN(now, wait->begin_ns)};
-    td_modeller_end_wait(self, lane, wait->from, &found, now);
-  }
-  lock->taker = thread;
-  lock->taken_order = self->order;
-  lock->taker_piece = lane->piece;
+td_modeller_freed_cb(uint32_t waiter, uint32_t holder, void *data) {
+  td_modeller *self = data;
+  if (waiter < self->n_lanes) self->lanes[waiter].wait.freed = place_of(self, holder);
+}
+
+/* Without an event that tells of it, the holder gave the lock back at latest now. */
+void
+td_modeller_waited_cb(const td_held_wait *wait, void *data) {
+  td_modeller *self = data;
+  td_model_lane *lane = &self->lanes[wait->thread];
+  if (!lane->wait.is_on) return;
+  lane->wait.is_on = false;
+  uint32_t holder = wait->last_holder == wait->thread ? TD_NONE : wait->last_holder;
+  td_model_place place = wait->was_freed ? lane->wait.freed : place_of(self, holder);
+  const td_model_wait found = {.kind = TD_MODEL_WAIT_lock,
+                               .lock = wait->lock,
+                               .object = wait->object,
+                               .thread = wait->thread,
+                               .holder = holder,
+                               .from = place.piece,
+                               .offset_ns = place.offset_ns,
+                               .ns = wait->end_ns - TD_MIN(wait->end_ns, wait->begin_ns)};
+  td_modeller_end_wait(self, lane, lane->wait.from, &found, self->now);
 }
 
 /* ---- streams ---- */
