@@ -13,8 +13,8 @@ namespace tapedeck {
 /* Where sums of more bytes than this are made, later events get a time of their own. */
 constexpr uint32_t WORTH_A_STAMP_BYTES = 4096;
 
-/* A sum under the lock that takes longer is told: 20 us at 2.5 GHz. No shorter gradient takes so
- * long. */
+/* A sum under the lock that takes more ticks, 20 us at 2.5 GHz, has an event of its own. No shorter
+ * gradient takes so long. */
 constexpr uint64_t LONG_SUM_TICKS = 50000;
 constexpr uint32_t LONG_SUM_BYTES = 16384;
 

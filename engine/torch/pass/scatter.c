@@ -11,8 +11,8 @@
  * their own. */
 #define WORTH_A_STAMP_BYTES 4096
 
-/* A sum under the lock that takes longer is told: 20 us at 2.5 GHz. No shorter gradient takes so
- * long. */
+/* A sum under the lock that takes more ticks, 20 us at 2.5 GHz, has an event of its own. No shorter
+ * gradient takes so long. */
 #define LONG_SUM_TICKS 50000
 #define LONG_SUM_BYTES 16384
 
