@@ -18,12 +18,13 @@ typedef struct stake {
 } stake;
 
 typedef struct td_queue_wait {
-  uint32_t n_tasks; /* also those without a node */
-  uint32_t server;  /* 1 + the thread that popped last, or that will pop; or 0 */
-  bool has_popped;  /* so the server is sure */
-  bool is_told;     /* process and device are known */
-  uint32_t place;   /* 1 + where it is in the server's queues, or 0 */
-  uint32_t process; /* of the thread that told of the queue */
+  uint32_t n_tasks;      /* also those without a node */
+  uint32_t server;       /* 1 + the thread that popped last, or that will pop; or 0 */
+  bool has_popped;       /* so the server is sure */
+  bool is_told;          /* process and device are known */
+  uint32_t place;        /* 1 + where it is in the server's queues, or 0 */
+  uint32_t filled_place; /* 1 + where it is in `filled`, or 0 */
+  uint32_t process;      /* of the thread that told of the queue */
   int32_t device;
   uint64_t since;               /* of the clock: counted up to then */
   uint64_t ns[TD_N_LAY_CAUSES]; /* while it had tasks; own_pass: nodes ran, of whatever pass */
@@ -170,6 +171,31 @@ static void
 credit_passes(td_queue_waits *self, uint64_t now) {
   for (uint32_t i = 0; i < self->n_passes; i++)
     if (self->passes[i].is_idle) credit_pass(self, &self->passes[i], now);
+}
+
+/* A moment counts or not as the events after it do. */
+static void
+set_counted(td_queue_waits *self, bool counts) {
+  if (counts == self->counted) return;
+  for (uint32_t i = 0; i < self->n_filled; i++)
+    credit(self, &self->queues[self->filled[i]], self->now, self->counted);
+  self->counted = counts;
+}
+
+static void
+set_filled(td_queue_waits *self, uint32_t number) {
+  td_queue_wait *queue = &self->queues[number];
+  if ((queue->n_tasks > 0) == (queue->filled_place > 0)) return;
+  if (queue->n_tasks) {
+    TD_GROW(self->filled, self->n_filled, self->filled_capacity);
+    self->filled[self->n_filled++] = number;
+    queue->filled_place = self->n_filled;
+  } else {
+    uint32_t last = self->filled[--self->n_filled];
+    self->filled[queue->filled_place - 1] = last;
+    self->queues[last].filled_place = queue->filled_place;
+    queue->filled_place = 0;
+  }
 }
 
 /* ---- which thread it is ---- */
@@ -427,6 +453,7 @@ resize(td_queue_waits *self, td_lives *lives, const td_any_event *any, uint64_t 
   if (any->event.kind == TD_EVENT_queue_push) push(self, lives, &any->queue_push, now);
   if (any->event.kind == TD_EVENT_queue_pop) pop(self, lives, &any->queue_pop, now);
   queue->n_tasks = td_event_u32(&any->event, type->sample.size);
+  set_filled(self, number);
   if (!queue->n_tasks) detach(self, queue);
   attach(self, number);
   if (any->event.kind != TD_EVENT_queue_pop) return;
@@ -494,6 +521,7 @@ td_queue_waits_take(td_queue_waits *self, td_lives *lives, const td_any_event *a
   if (kind == TD_EVENT_kernel_begin || kind == TD_EVENT_kernel_end) return;
   uint32_t thread = any->event.thread;
   td_server *server = server_of(self, thread);
+  set_counted(self, counts);
   credit_passes(self, now);
   for (uint32_t i = 0; i < server->n_queues; i++)
     credit(self, &self->queues[server->queues[i]], now, counts);
@@ -505,6 +533,7 @@ td_queue_waits_take(td_queue_waits *self, td_lives *lives, const td_any_event *a
   server = &self->servers[thread];
   note_wait(server, any);
   server->now = cause_of_thread(server);
+  self->now = now;
 }
 
 td_lay
@@ -529,6 +558,7 @@ td_queue_waits_fini(td_queue_waits *self) {
   for (uint32_t i = 0; i < self->n_passes; i++)
     free(self->passes[i].queues);
   free(self->queues);
+  free(self->filled);
   free(self->servers);
   free(self->passes);
   free(self->tasks);

@@ -69,12 +69,16 @@ typedef struct td_queue_waits {
    * no thread was at work for it. Or NULL. */
   void (*pass)(uint32_t pass, const td_lay *lay, void *data);
   void *data;
+  bool counted; /* the last event; and its time, of the clock */
+  uint64_t now;
   struct td_queue_wait *queues; /* (owned) by id */
+  uint32_t *filled;             /* (owned) queues with tasks */
   struct td_server *servers;    /* (owned) by thread */
   struct td_lying_pass *passes; /* (owned) that are under way and had a task */
   struct td_lying_task *tasks;  /* (owned) those that lie, and free places */
   td_number_map task_of;        /* by graph task and node: 1 + the task, or 0 */
-  uint32_t n_queues, n_servers, n_passes, n_tasks, tasks_capacity, first_free;
+  uint32_t n_queues, n_filled, filled_capacity, n_servers, n_passes, n_tasks, tasks_capacity,
+      first_free;
 } td_queue_waits;
 
 /* td_queue_waits_take takes the next event, after `lives` has taken it; `now` is the time of a
