@@ -5,10 +5,11 @@
 
 The second result decides, and summary.py prints both: a test that passes alone is *unsteady*. Exits with 1 if a test failed twice,
 or if there is none. `meson test` keeps its logs in FOLDER/meson-logs: testlog*.json of the first run, again-NAME*.json
-of a second one."""
+of a second one. Of the first run, processor_time.py notes in processor-time.jsonl what each test used."""
 import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import time
@@ -22,10 +23,20 @@ def meson_test(folder, *options):
     return subprocess.run(["meson", "test", "-C", folder, "--print-errorlogs", *options], stdin=subprocess.DEVNULL).returncode
 
 
+def noted(folder):
+    """Where the processor time of the first run stands."""
+    return pathlib.Path(folder).absolute() / "meson-logs" / "processor-time.jsonl"
+
+
+def noting(folder):
+    """The option that has each test started by what notes its processor time."""
+    return "--wrapper", shlex.join([sys.executable, str(pathlib.Path(__file__).with_name("processor_time.py")), str(noted(folder))])
+
+
 def results(folder, log):
     """What stands in the logs of one name: a dictionary for each test that ran. In them a test is called 'project:suite / name'."""
     logs = pathlib.Path(folder) / "meson-logs"
-    tests = [json.loads(line) for path in [*logs.glob(log + ".json"), *logs.glob(log + "-*.json")]  # -asan: of a setup
+    tests = [json.loads(line) for path in [*logs.glob(log + ".json"), *logs.glob(log + "-*.json")]  # -asan: of a setup, or of a wrapper
              for line in path.read_text(encoding="utf-8").splitlines()]
     return [{**test, "name": test["name"].rpartition(" / ")[2]} for test in tests]
 
@@ -40,9 +51,10 @@ def setup_of(options):
 
 
 def main(folder, *options):
-    for log in (pathlib.Path(folder) / "meson-logs").glob("again-*"):
+    logs = pathlib.Path(folder) / "meson-logs"
+    for log in (*logs.glob("again-*"), *logs.glob("testlog*.json"), *logs.glob(noted(folder).name)):
         log.unlink()
-    status = meson_test(folder, "--num-processes", str(AT_A_TIME), *options)
+    status = meson_test(folder, "--num-processes", str(AT_A_TIME), *noting(folder), *options)
     failed, deadline = failures(folder), time.monotonic() + AGAIN_SECONDS
     for name in failed:
         if time.monotonic() > deadline:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Adds up what run_tests.py left in the logs of some build folders: the time of each suite, and a closing line.
+"""Adds up what run_tests.py left in the logs of some build folders: the time of each suite and its processor time, the tests that
+used most of it, and a closing line.
 
     summary.py [--phase NAME=SECONDS]... [--json FILE] FOLDER...
 
@@ -12,8 +13,9 @@ import os
 import re
 import sys
 
-from run_tests import PASSED, results
+from run_tests import PASSED, noted, results
 
+N_LARGEST = 10  # tests that are named with their processor time
 TAP_LINE = re.compile(r"^(not ok|ok)\b[^#\n]*(# SKIP\b.*)?", re.MULTILINE | re.IGNORECASE)
 
 
@@ -29,10 +31,24 @@ def count(test):
     return outcomes if "failed" in outcomes else outcomes + ["failed"]
 
 
+def tests_of(folder):
+    with open(os.path.join(folder, "meson-info", "intro-tests.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
 def suites_of(folder):
     """{name of a test: its first suite}"""
-    with open(os.path.join(folder, "meson-info", "intro-tests.json"), encoding="utf-8") as file:
-        return {test["name"]: test["suite"][0].rpartition(":")[2] for test in json.load(file)}
+    return {test["name"]: test["suite"][0].rpartition(":")[2] for test in tests_of(folder)}
+
+
+def processor_times(folder):
+    """{name of a test: the seconds of processor time that it used}, of those that ended."""
+    if not noted(folder).exists():
+        return {}
+    named = {(*test["cmd"], test["env"].get("TAPEDECK_WITHOUT", "")): test["name"] for test in tests_of(folder)}
+    lines = [json.loads(line) for line in noted(folder).read_text(encoding="utf-8").splitlines()]
+    found = [(named.get((*line["command"], line["without"])) or named.get((*line["command"], "")), line["seconds"]) for line in lines]
+    return {name: seconds for name, seconds in found if name}
 
 
 def told(test):
@@ -42,6 +58,7 @@ def told(test):
 class Summary:
     def __init__(self):
         self.totals, self.seconds, self.programs = collections.Counter(), collections.Counter(), collections.Counter()
+        self.used, self.used_by = collections.Counter(), collections.Counter()
         self.failed, self.unsteady = [], []
 
     def add_folder(self, folder):
@@ -49,11 +66,13 @@ class Summary:
         if not tests:
             self.totals["failed"] += 1
             self.failed.append(f"{folder}: no test ran")
-        suites = suites_of(folder) if tests else {}
+        suites, used = (suites_of(folder), processor_times(folder)) if tests else ({}, {})
         for test in tests:
             suite = folder.rpartition("/")[2], suites.get(test["name"], "")
             self.programs[suite] += 1
             self.seconds[suite] += test["duration"]
+            self.used[suite] += used.get(test["name"], 0)
+            self.used_by[f"{suite[0]} {test['name']}"] = used.get(test["name"], 0)
             self.add(folder, test)
 
     def add(self, folder, test):
@@ -65,11 +84,13 @@ class Summary:
         self.totals.update(count(test))
 
     def print_times(self, phases):
-        print("  seconds  tests  suite")
+        print("  seconds  of processors  tests  suite")
         for (folder, suite), seconds in sorted(self.seconds.items(), key=lambda item: -item[1]):
-            print(f"  {seconds:7.0f}  {self.programs[folder, suite]:5}  {folder} {suite}")
+            print(f"  {seconds:7.0f}  {self.used[folder, suite]:13.0f}  {self.programs[folder, suite]:5}  {folder} {suite}")
         for phase, seconds in phases.items():
-            print(f"  {seconds:7.0f}         of the clock: {phase}")
+            print(f"  {seconds:7.0f}                        of the clock: {phase}")
+        for test, seconds in self.used_by.most_common(N_LARGEST):
+            print(f"           {seconds:13.0f}         of processors: {test}")
 
     def closing_line(self):
         line = "{passed} passed, {failed} failed, {skipped} skipped".format_map(
@@ -80,7 +101,8 @@ class Summary:
     def write(self, path, phases):
         with open(path, "w", encoding="utf-8") as file:
             json.dump({"totals": self.totals, "failed": self.failed, "unsteady": self.unsteady, "phases": phases,
-                       "suites": {" ".join(suite): round(seconds) for suite, seconds in self.seconds.items()}}, file, indent=1)
+                       "suites": {" ".join(suite): round(seconds) for suite, seconds in self.seconds.items()},
+                       "processors": dict(self.used_by.most_common())}, file, indent=1)
 
 
 def main():
