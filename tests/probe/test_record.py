@@ -158,7 +158,7 @@ class Sleep(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x): return x * 1
     @staticmethod
-    def backward(ctx, grad): time.sleep(0.5); return grad
+    def backward(ctx, grad): time.sleep(0.1); return grad
 class Slow(torch.nn.Module):
     def forward(self, x): return Sleep.apply(x)
 net = torch.nn.Sequential(torch.nn.Linear(4, 4), Slow(), torch.nn.Tanh())
@@ -323,20 +323,24 @@ while True: time.sleep(0.1)
 
     def test_signal_before_the_hub_answers(self):
         """The program waits for its observer when Ctrl+C comes. Its handler goes on, and so does the recording."""
-        compiler = self.folder / "cxx"
-        compiler.write_text("#!/bin/sh\n[ \"$1\" = --version ] && exec echo 'slow 1.0'\nsleep 4\nexit 1\n")
+        compiler, begun, came = (self.folder / name for name in ("cxx", "begun", "came"))
+        compiler.write_text("#!/bin/sh\n[ \"$1\" = --version ] && exec echo 'slow 1.0'\n"
+                            f"touch {begun}\nwhile [ ! -s {came} ]; do sleep 0.05; done\nexit 1\n")
         compiler.chmod(0o755)
         self.environment.update(CXX=str(compiler), XDG_CACHE_HOME=str(self.folder / "cache"))
         script = self.script(BACKWARD + """
 came = []
 signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+signal.set_wakeup_fd(os.open("came", os.O_CREAT | os.O_WRONLY | os.O_NONBLOCK))  # written before Python calls the handler
 print("ready", flush=True)
 print(work(), came, flush=True)
 """)
         with subprocess.Popen([TAPEDECK, "record", "--", TORCHES[-1], script], stdout=subprocess.PIPE, text=True,
                               stderr=subprocess.DEVNULL, cwd=self.folder, env=self.environment) as running:
             self.assertEqual(running.stdout.readline(), "ready\n")
-            time.sleep(1)  # the program has said hello
+            while not begun.exists():  # then the program has said hello
+                self.assertIsNone(running.poll())
+                time.sleep(0.05)
             running.send_signal(signal.SIGINT)
             self.assertEqual((running.stdout.read(), running.wait(timeout=120)), (f"6.0 [{int(signal.SIGINT)}]\n", 0))
         self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 1)

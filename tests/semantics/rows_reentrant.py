@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """K: re-entrant backward and the thread pool. Passes over several devices are in tests/pass/test_reentry.c."""
+import contextlib
+import os
+import threading
 import time
 
 from harness import of_kind, row, text_of
@@ -114,9 +117,26 @@ def used_threads(events):
     return [len(first), len(second), first == second]
 
 
+def others_sleep():
+    """Whether each other thread of this process sleeps."""
+    states = set()
+    for thread in set(os.listdir('/proc/self/task')) - {str(threading.get_native_id())}:
+        with contextlib.suppress(OSError), open(f'/proc/self/task/{thread}/stat') as file:  # it may have ended
+            states.add(file.read().rpartition(')')[2].split()[0])
+    return states <= {'S'}
+
+
+def wait_for_others():
+    """Until ten looks in a row find every other thread asleep: those of the pool are idle. The recorder's wakes now and then."""
+    in_a_row = 0
+    while in_a_row < 10:
+        time.sleep(0.01)
+        in_a_row = in_a_row + 1 if others_sleep() else 0
+
+
 def two_towers(torch):
     first = nested(torch, 130)
-    time.sleep(0.3)  # until the pool's threads are idle
+    wait_for_others()
     return first, nested(torch, 130)
 
 
