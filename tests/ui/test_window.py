@@ -60,6 +60,18 @@ def test_nan_example(tape):
         window.wait_for_position(len(events))
 
 
+def test_rows_that_lead_on(tape):
+    """A row of the inspector that names a node leads to that node."""
+    events = read_events(tape)
+    nan = next(e for e in events if e["event"] == "anomaly" and e["born"] == "sum")
+    assert len({nan["node"], nan["from"], nan["other"]}) == 3, nan
+    for title, leads_to in (("+Inf and -Inf met", nan["other"]), ("Completed by", nan["from"])):
+        with Window(tape, "--at", nan["seq"], "--node", nan["node"], "--page", "inspector") as window:
+            window.click("label", title)
+            graph = window.find("image", "Backward graph")
+            window.wait_for("the node that the row names", lambda: node_name(events, leads_to) in graph.description)
+
+
 def test_play(tape):
     """Playing moves on by itself and stops at the end."""
     events = read_events(tape)
@@ -326,7 +338,7 @@ def main():
     tape = OUTPUT / "nan_from_sum.tape"
     tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "nan_from_sum")
     wanted = sys.argv[1:]
-    for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_keys, [tape]), (test_keys_in_lists, [tape]), (test_play, [tape]),
+    for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_rows_that_lead_on, [tape]), (test_keys, [tape]), (test_keys_in_lists, [tape]), (test_play, [tape]),
                             (test_lists, [tape]), (test_findings, [OUTPUT]), (test_three_clicks, [OUTPUT]), (test_overlays, [tape]), (test_messages, [tape]), (test_list_under_pointer, [OUTPUT]), (test_level, [OUTPUT]),
                             (test_no_problems, [OUTPUT]), (test_training, [OUTPUT]), (test_not_a_tape, []), (test_start_page, []), (test_all_examples, [])):
         if wanted and test.__name__ not in wanted:
