@@ -8,6 +8,7 @@ import signal
 import sys
 
 import skipping
+import together
 import torches
 from record_case import TAPEDECK, RecordCase
 
@@ -52,8 +53,13 @@ class Inside(RecordCase):
         super().setUp()
         self.environment |= {'PYTHONPATH': PACKAGE, 'TAPEDECK': TAPEDECK}
 
-    def start(self, python, text, *arguments, status=0, **more):
-        done = self.run_in(python, self.script(text), *arguments, **more)
+    def start(self, python, text, *arguments, status=0, alone=False, **more):
+        """One process imports PyTorch for all that begin with TRAIN, but for those that must be started by themselves."""
+        words = [self.script(text), *arguments]
+        if text.startswith(TRAIN) and not alone and not more:
+            done = together.run_one(python, words, self.folder, self.environment)
+        else:
+            done = self.run_in(python, *words, **more)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
 
@@ -73,7 +79,7 @@ class Inside(RecordCase):
     def test_same_tape(self):
         """What the engine did stands on both tapes, in the same order, with the same names."""
         for python, level in self.for_each(1, 2):
-            self.start(python, TRAIN + f'import tapedeck\nwith tapedeck.record("inside.tape", level={level}):\n    train(2)\n')
+            self.start(python, TRAIN + f'import tapedeck\nwith tapedeck.record("inside.tape", level={level}):\n    train(2)\n', alone=True)
             outside = self.record(python, self.script(TRAIN + 'train(2)\n'), options=['-o', 'outside.tape', f'--level={level}'])
             self.assertEqual(outside.returncode, 0, outside.stderr)
             inside, outside = self.order('inside.tape'), self.order('outside.tape')
