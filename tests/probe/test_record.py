@@ -132,12 +132,10 @@ class Record(RecordCase):
             self.assert_says(done, "nothing was recorded", "static executable")
         else:
             skipping.tell("no static libc here")
-        for python in TORCHES:
-            done = self.record(python, "-c", "import torch; torch.ones(2, requires_grad=True) * 2")
-            self.assertEqual(done.returncode, 0)
-            self.assert_says(done, "nothing was recorded", "loaded PyTorch, but no backward pass ran")
-        for python, ending in torches.in_turns(["", "import os; os._exit(0)", "import os; os.execv('/bin/true', ['true'])"]):
-            done = self.record(python, "-c", "import torch; print(torch.ones(2) * 2);" + ending)
+        graph, none = "torch.ones(2, requires_grad=True) * 2;", "print(torch.ones(2) * 2);"
+        for python, text in torches.in_turns([graph, none, none + "import os; os._exit(0)",
+                                              none + "import os; os.execv('/bin/true', ['true'])"]):
+            done = self.record(python, "-c", "import torch; " + text)
             self.assertEqual(done.returncode, 0)
             self.assert_says(done, "nothing was recorded", "loaded PyTorch, but no backward pass ran")
         script = self.script("""import torch
@@ -164,7 +162,7 @@ class Slow(torch.nn.Module):
 net = torch.nn.Sequential(torch.nn.Linear(4, 4), Slow(), torch.nn.Tanh())
 for step in range(3): net(torch.ones(4, 4)).sum().backward()
 """
-        for python in TORCHES:
+        for python in torches.of_test(self):
             done = self.record(python, self.script(text, "slow.py"), options=["--force", "--stacks"])
             self.assertEqual(done.returncode, 0, done.stderr)
             slowest = self.info("slow.tape")["slowest_modules"]

@@ -341,7 +341,7 @@ class Steps(RecordCase):
 
     def test_fork(self):
         """The child counts its own steps."""
-        for python in TORCHES:
+        for python in torches.of_test(self):
             for tape in self.tapes():
                 os.unlink(self.folder / tape)
             plain = self.run_in(python, self.script(FORK)).stdout
@@ -353,7 +353,7 @@ class Steps(RecordCase):
             self.assertEqual([self.left_out(events) for events in parts], [[(0, 2, 2), (5, 1, 1)]] * 2)
 
     def test_until_nan(self):
-        for python in TORCHES:
+        for python in torches.of_test(self):
             events, done = self.record(python, NAN, "--until", "nan")
             self.assertEqual(done.stdout, self.plain(python, NAN))
             self.assertEqual([event["iteration"] for event in events if event["event"] == "step"], [0, 1, 2, 3, 4])
@@ -365,7 +365,7 @@ class Steps(RecordCase):
             self.assertIn("no NaN was born", done.stderr)
 
     def test_the_program_says(self):
-        for python in TORCHES:
+        for python in torches.of_test(self):
             events, _ = self.record(python, SAYS, "--steps", "2:4")
             of_steps = passes_by_step(events)
             self.assertEqual({step: len(passes) for step, passes in of_steps.items()}, {2: 2, 3: 2})
@@ -373,7 +373,7 @@ class Steps(RecordCase):
             self.assertEqual({step: len(passes) for step, passes in passes_by_step(events).items()}, {2: 1, 3: 1})
 
     def test_steps_are_told_without_a_choice(self):
-        for python in TORCHES:
+        for python in torches.of_test(self):
             events, _ = self.record(python, MLP)
             self.assertEqual([event["iteration"] for event in events if event["event"] == "step"], list(range(7)))
             self.assertEqual(self.left_out(events), [])
@@ -411,7 +411,7 @@ class Steps(RecordCase):
             self.assertIn(words, done.stderr)
 
     def test_beyond_the_end(self):
-        for python in TORCHES:
+        for python in torches.of_test(self):
             _, done = self.record(python, MLP, "--steps", "100:103", fine=False)
             self.assertEqual(done.stderr.splitlines()[-1], "tapedeck: nothing was recorded: the program made 7 steps, none of "
                              "them in --steps 100:103")
