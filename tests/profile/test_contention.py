@@ -243,17 +243,18 @@ class Contention(unittest.TestCase):
         print(f"behind another pass: tape {parts['lay_other_pass'] / 1e6:.1f} ms, program {seen / 1e6:.1f} ms; "
               f"unattributed {100 * told['unattributed'] / told['wall']:.2f} %")
         self.assertGreater(seen, 0.1 * told["wall"])
-        self.assertAlmostEqual(parts["lay_other_pass"], seen, delta=0.05 * seen)
+        # A busy machine keeps a thread from its function, where the program reads its clock.
+        self.assertAlmostEqual(parts["lay_other_pass"], seen, delta=0.1 * seen)
         self.assertLess(told["unattributed"], 0.03 * told["wall"])
         queues = self.compare()["queues"]
         by = sum((collections.Counter(queue["lay_by"]) for queue in queues), collections.Counter())
-        self.assertAlmostEqual(by["other_pass"], seen, delta=0.05 * seen)
+        self.assertAlmostEqual(by["other_pass"], seen, delta=0.1 * seen)
         self.assertEqual(by["unknown"], 0)
         waits = self.rows("SELECT * FROM waits WHERE kind = 'queue'")
         for cause, ns in by.items():
             self.assertEqual(sum(wait[cause + "_ns"] for wait in waits), ns, cause)
         nodes = {row["node"]: row["name"] for row in self.rows("SELECT node, name FROM nodes")}
-        longest = max(waits, key=lambda wait: wait["other_pass_ns"])
+        longest = max((wait for wait in waits if not wait["own_pass_ns"]), key=lambda wait: wait["other_pass_ns"])
         self.assertTrue(nodes[longest["behind"]].startswith("Work"), longest)
         self.assertNotEqual(longest["behind_pass"], longest["graph_task"])
         pop = next(e for e in map(json.loads, run(TAPEDECK, "events", self.tape, "--json", "--kind", "queue_pop").splitlines())

@@ -291,9 +291,10 @@ class Work:
         return (None, None) if holder == thread else (holder, freed)
 
     def place(self, thread, at):
-        number = bisect.bisect_right(self.starts.get(thread, ()), at) - 1
+        """How far the thread was with its task right before an event."""
+        number = bisect.bisect_left(self.starts.get(thread, ()), at) - 1
         piece = self.pieces[thread][number] if number >= 0 else None
-        if piece is None or (piece.last is not None and at >= piece.last):
+        if piece is None or (piece.last is not None and at > piece.last):
             return None
         return piece, min(self.events[at]["t"] - piece.begin, piece.time)
 
