@@ -7,6 +7,9 @@
 /* So many events before the pop are looked at. */
 #define EVENTS_MAX 100000u
 
+/* Less would be told as 0.000 ms. */
+#define TOLD_NS 1000u
+
 typedef struct telling {
   FILE *out;
   const td_catalog *catalog;
@@ -22,7 +25,7 @@ static char *
 list_parts(const telling *self, const td_lay *lay) {
   char *parts = NULL;
   for (int i = 0; i < TD_N_LAY_CAUSES; i++) {
-    if (!lay->ns[i]) continue;
+    if (lay->ns[i] < TOLD_NS) continue;
     char *part = td_said(self->catalog, TD_SAY_lay_part,
                          td_with_text("did", td_translate(td_lay_cause_words((td_lay_cause)i))),
                          td_with_ms("ms", lay->ns[i]));
@@ -33,7 +36,7 @@ list_parts(const telling *self, const td_lay *lay) {
 
 static void
 say_behind(const telling *self, const td_task_lay *lay) {
-  if (lay->behind == TD_NONE || !td_catalog_has_node(self->catalog, lay->behind)) return;
+  if (lay->behind_ns < TOLD_NS || !td_catalog_has_node(self->catalog, lay->behind)) return;
   bool is_own = lay->behind_pass == lay->pass;
   td_say(self->out, self->catalog, is_own ? TD_SAY_lay_behind : TD_SAY_lay_behind_other,
          td_with_node("node", lay->behind), td_with_ms("ms", lay->behind_ns),
@@ -45,9 +48,10 @@ task_cb(const td_task_lay *lay, void *data) {
   const telling *self = data;
   const td_event_queue_pop *pop = self->pop;
   if (lay->popped_ns != pop->event.time || lay->node != pop->node ||
-      lay->graph_task != pop->graph_task || !lay->ns)
+      lay->graph_task != pop->graph_task)
     return;
   char *parts = list_parts(self, &lay->lay);
+  if (!parts) return;
   td_say(self->out, self->catalog, TD_SAY_lay, td_with_ms("ms", lay->ns),
          td_with_thread("thread", lay->thread), td_with_text("parts", parts));
   free(parts);
