@@ -266,11 +266,12 @@ class Contention(unittest.TestCase):
         self.assertRegex(why, rf"was Work\S* #{longest['behind']}\b.* of another pass, graph task {longest['behind_pass']}\.")
         pushes = {(e["node"], e["graph_task"]): e["seq"] for e in
                   map(json.loads, run(TAPEDECK, "events", self.tape, "--json", "--kind", "queue_push").splitlines())}
-        behind = sorted((wait for wait in waits if not wait["own_pass_ns"]), key=lambda wait: -wait["other_pass_ns"])[:10]
-        words = [run(TAPEDECK, "why", self.tape, "--at", str(pushes[wait["node"], wait["graph_task"]])) for wait in behind]
-        runs = [text for text in words if re.search(r"Meanwhile thread .*, which pops from this queue, runs Work.* of another pass, "
-                                                    r"graph task \d+\.", text)]
-        self.assertTrue(runs, words)
+        busy = self.rows("SELECT waits.node, waits.graph_task FROM waits JOIN slices ON slices.kind = 'node' AND slices.name LIKE 'Work%' "
+                         "AND slices.thread = waits.holder AND slices.graph_task != waits.graph_task "
+                         "AND slices.begin_ns < waits.begin_ns AND slices.end_ns > waits.begin_ns WHERE waits.kind = 'queue'")
+        for wait in busy:
+            self.assertRegex(run(TAPEDECK, "why", self.tape, "--at", str(pushes[wait["node"], wait["graph_task"]])),
+                             r"Meanwhile thread .*, which pops from this queue, runs Work.* of another pass, graph task \d+\.")
 
     def rows(self, query):
         database = self.tape + ".sqlite"
