@@ -7,7 +7,7 @@
 
 #include "engine/replay/catalog.h"
 
-/* td_value_cause returns a sentence about the birth, or NULL if nothing is known. Constant, not
- * translated yet. */
+/* td_value_cause returns a sentence about the birth, or NULL if nothing is known. Constant, in
+ * English: td_translate gives the reader's language. */
 const char *td_value_cause(const td_catalog *catalog, td_tape *tape,
                            const td_event_anomaly *anomaly);
