@@ -8,6 +8,7 @@
 #include "app/common/output_file.h"
 #include "app/common/paths.h"
 #include "app/print/diff_report.h"
+#include "ui/geometry/format.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -143,8 +144,9 @@ compare_texts(const char *heading, const char *own, const char *other) {
   bool agree = parting.n_lines == 0;
   printf("%-12s ", heading);
   if (!agree) {
-    printf("differs in %u of %u lines, first in line %u\n", parting.n_lines,
-           MAX(parting.n_lines_a, parting.n_lines_b), parting.first + 1);
+    g_autofree char *parts = td_format_many(parting.n_parts, "part", "parts");
+    printf("differs in %u of %u lines, in %s, first at line %u\n", parting.n_lines, parting.n_rows,
+           parts, parting.first + 1);
     print_line_of("A", parting.line_a);
     print_line_of("B", parting.line_b);
   } else if (parting.n_numbers)

@@ -63,7 +63,7 @@ class Beside(unittest.TestCase):
         done = beside(write('text.py', f'import torch\nprint("one")\nprint("ours" if {IS_OURS} else "theirs")\n'
                                        'torch.ones(1, requires_grad=True).sum().backward()\n'))
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn('text         differs in 1 of 2 lines, first in line 2\n', done.stdout)
+        self.assertIn('text         differs in 1 of 2 lines, in 1 part, first at line 2\n', done.stdout)
         self.assertIn('A: ours\n', done.stdout)
         self.assertIn('B: theirs\n', done.stdout)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
+#include "engine/profile/diff/align_streams.h"
 #include "engine/profile/diff/diff.h"
 #include "engine/profile/diff/sequence.h"
 #include "engine/profile/op_name.h"
@@ -93,6 +94,52 @@ test_rising(void) {
   g_assert_cmpuint(length, ==, 5);
   g_assert_cmpint(td_sequence_rising(NULL, 0, &length), ==, TD_OK);
   g_assert_cmpuint(length, ==, 0);
+}
+
+/* Passes of one stream */
+
+/* A pass for each letter, which is its hash. */
+static td_diff_tasks
+passes_of(const char *letters) {
+  td_diff_tasks tasks = {.n = (uint32_t)strlen(letters)};
+  tasks.items = g_new0(td_diff_task, tasks.n);
+  for (uint32_t i = 0; i < tasks.n; i++)
+    tasks.items[i] = (td_diff_task){.graph_task = i, .hash = (uint64_t)letters[i]};
+  return tasks;
+}
+
+static void
+note_pair_cb(uint32_t task_a, uint32_t task_b, void *data) {
+  ((uint32_t *)data)[task_a] = task_b;
+}
+
+/* For each pass of a, a digit with the place of its partner in b, or "-". The caller frees. */
+static char *
+pair_passes(const char *a, const char *b) {
+  td_diff_tasks tasks_a = passes_of(a), tasks_b = passes_of(b);
+  GString *text = g_string_new(NULL);
+  uint32_t *partners = g_new(uint32_t, tasks_a.n);
+  memset(partners, 0xff, tasks_a.n * sizeof *partners);
+  g_assert_cmpint(td_align_streams_pair(&tasks_a, &tasks_b, note_pair_cb, partners), ==, TD_OK);
+  for (uint32_t i = 0; i < tasks_a.n; i++)
+    g_string_append_c(text, partners[i] == UINT32_MAX ? '-' : (char)('0' + partners[i]));
+  g_free(partners);
+  g_free(tasks_a.items);
+  g_free(tasks_b.items);
+  return g_string_free(text, FALSE);
+}
+
+static void
+test_passes(void) {
+  static const struct {
+    const char *a, *b, *partners;
+  } cases[] = {{"abcd", "bcd", "-012"}, {"bcd", "abcd", "123"},  {"abcd", "abd", "01-2"},
+               {"aaa", "aa", "01-"},    {"abcd", "axd", "01-2"}, {"axcd", "ycd", "0-12"},
+               {"ab", "ba", "01"},      {"a", "xyz", "0"},       {"", "a", ""}};
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *partners = pair_passes(cases[i].a, cases[i].b);
+    g_assert_cmpstr(partners, ==, cases[i].partners);
+  }
 }
 
 /* Names */
@@ -544,6 +591,7 @@ main(int argc, char **argv) {
   g_test_add_func("/profile/align/sequence-is-longest", test_sequence_is_longest);
   g_test_add_func("/profile/align/sequence-beyond-its-limit", test_sequence_beyond_its_limit);
   g_test_add_func("/profile/align/rising", test_rising);
+  g_test_add_func("/profile/align/passes", test_passes);
   g_test_add_func("/profile/align/names", test_names);
   for (size_t i = 0; i < G_N_ELEMENTS(plans); i++) {
     g_autofree char *itself = g_strdup_printf("/profile/align/equal-to-itself/%zu", i);

@@ -81,8 +81,8 @@ pair_passes(diffing *self, td_error *error) {
   self->partners_b = nobody(b->n);
   self->jobs = td_try_alloc((size_t)a->n + b->n, sizeof *self->jobs);
   bool allocated = self->partners_a && self->partners_b && self->jobs;
-  if (allocated) td_align_streams_pair(a, b, pair_cb, self);
-  allocated = allocated && list_lone_tasks(a, self->partners_a, &diff->a) &&
+  allocated = allocated && td_align_streams_pair(a, b, pair_cb, self) == TD_OK &&
+              list_lone_tasks(a, self->partners_a, &diff->a) &&
               list_lone_tasks(b, self->partners_b, &diff->b);
   if (!allocated) return td_error_set(error, TD_OUT_OF_MEMORY, "no memory to pair the passes");
   list_jobs(self);
@@ -218,10 +218,9 @@ open_sides(diffing *self, td_tape *a, td_tape *b, const td_diff_wish *wish, td_e
   self->diff->a = begin_tape(&self->a, wish->n_nodes);
   self->diff->b = begin_tape(&self->b, wish->n_nodes);
   td_comparison_begin(&self->diff->comparison, wish->tolerance, wish->n_values, wish->n_durations);
-  bool several = !wish->one_pair && td_align_streams_several(&self->a.tasks) &&
-                 td_align_streams_several(&self->b.tasks);
-  if (several) status = td_diff_side_hash(&self->a, error);
-  if (several && !status) status = td_diff_side_hash(&self->b, error);
+  bool hashed = !wish->one_pair && td_align_streams_need_hashes(&self->a.tasks, &self->b.tasks);
+  if (hashed) status = td_diff_side_hash(&self->a, error);
+  if (hashed && !status) status = td_diff_side_hash(&self->b, error);
   return status;
 }
 

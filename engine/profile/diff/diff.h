@@ -2,15 +2,17 @@
  *
  * Note [Two tapes at one pace]
  * Two tapes, node by node. Passes are paired by position, separately for each thread that called
- * backward, because two threads have no order. A first look at each tape finds its passes
+ * backward, because two threads have no order. If one tape has more passes than the other, those
+ * that did the same are partners (align_streams.h). A first look at each tape finds its passes
  * (diff_tasks.h). Then each pair is aligned and compared, and only what the answer needs is kept.
  *
  * Each tape has one window in memory: diff_side.h. The pairs are taken in the order of A's windows,
  * and for each of them in that of B's. So a window is seldom loaded twice, however threads took
  * turns on the tapes. The answer has the order of A in the end.
  *
- * If both tapes have several threads that called backward, each tape is read once more before. What
- * threads did tells which thread is which. */
+ * If the tapes have not as many passes, or both have several threads that called backward, each
+ * tape is read once more before. What passes did tells which thread is which, and which pass is
+ * missing. */
 #pragma once
 
 #include "engine/profile/diff/compare.h"
