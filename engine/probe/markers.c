@@ -16,6 +16,7 @@
 
 static const td_python *python;
 static void (*tell)(uint32_t marker);
+static void (*tell_of_rank)(int32_t rank);
 static void *names; /* (owned) of markers.py */
 
 static void *
@@ -74,20 +75,29 @@ tell_profiler(void *self, void *const *arguments, td_python_size n) {
   return none();
 }
 
+/* tell_rank(rank) */
+static void *
+tell_rank(void *self, void *const *arguments, td_python_size n) {
+  if (n == 1) tell_of_rank((int32_t)td_python_number(arguments[0]));
+  return none();
+}
+
 static td_python_method methods[] = {
     {"tell_optimizer", tell_optimizer, TD_PYTHON_FASTCALL, NULL},
     {"tell_profiler", tell_profiler, TD_PYTHON_FASTCALL, NULL},
     {"tell_parameter", tell_parameter, TD_PYTHON_FASTCALL, NULL},
     {"tell_no_gradient", tell_no_gradient, TD_PYTHON_FASTCALL, NULL},
+    {"tell_rank", tell_rank, TD_PYTHON_FASTCALL, NULL},
     {0},
 };
 
 void
-td_markers_start(void (*mark)(uint32_t marker)) {
+td_markers_start(void (*mark)(uint32_t marker), void (*note_rank)(int32_t rank)) {
   char *reason = NULL;
   python = td_python_find();
   if (!python) return;
   tell = mark;
+  tell_of_rank = note_rank;
   int state = python->PyGILState_Ensure();
   names = td_python_run(python, td_python_markers, "<tapedeck markers.py>", methods, &reason);
   python->PyGILState_Release(state);

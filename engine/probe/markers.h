@@ -7,9 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* td_markers_start begins to listen. `mark` gets the numbers of steps.h. Any thread that holds no
- * lock but perhaps the GIL, which this takes. */
-void td_markers_start(void (*mark)(uint32_t marker));
+/* td_markers_start begins to listen. `mark` gets the numbers of steps.h, and `note_rank` the rank
+ * of this process once it is in a process group: at once, or when an optimizer steps for the first
+ * time. Any thread that holds no lock but perhaps the GIL, which this takes. */
+void td_markers_start(void (*mark)(uint32_t marker), void (*note_rank)(int32_t rank));
 
 /* td_markers_expect_optimizer returns true if the program has made an optimizer so far. Takes the
  * GIL. */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Hears when the program's optimizers, or PyTorch's profiler, have made a step. Runs inside the program that is
-recorded, as a module of its own; the probe has put `tell_optimizer`, `tell_parameter`, `tell_profiler` and
-`tell_no_gradient` among its names.
+recorded, as a module of its own; the probe has put `tell_optimizer`, `tell_parameter`, `tell_profiler`, `tell_no_gradient`
+and `tell_rank` among its names.
 
 An optimizer has the least number that no living optimizer has. So a program that makes a new optimizer for each
 step has one number for all of them.
@@ -35,7 +35,18 @@ class Known:
 
 
 def known_of(optimizer):
-    return known.get(id(optimizer)) or known.setdefault(id(optimizer), Known(optimizer))
+    self = known.get(id(optimizer))
+    if self is None:
+        self = known.setdefault(id(optimizer), Known(optimizer))
+        tell_own_rank()
+    return self
+
+
+def tell_own_rank():
+    """torchrun gives the rank to the process. Else the program gives it to init_process_group alone."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        tell_rank(distributed.get_rank())
 
 
 def parameters_of(optimizer):
@@ -138,6 +149,15 @@ def listen_to_profiler():
     profile.step = step
 
 
+def begin():
+    try:
+        tell_own_rank()
+    except BaseException as error:
+        if is_programs(error):
+            raise
+
+
+begin()
 atexit.register(tell_rest)
 listen_to_optimizers()
 listen_to_profiler()

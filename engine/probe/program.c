@@ -5,6 +5,7 @@
 #include "engine/base/libraries.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,9 +83,18 @@ td_program_find_in_torch(const char *name) {
   return torch ? dlsym(torch, name) : NULL;
 }
 
+static _Atomic int32_t own_rank = -1; /* by its process group */
+
+void
+td_program_note_rank(int32_t rank) {
+  atomic_store_explicit(&own_rank, rank, memory_order_relaxed);
+}
+
 int32_t
 td_program_rank(void) {
   char *end;
+  int32_t known = atomic_load_explicit(&own_rank, memory_order_relaxed);
+  if (known >= 0) return known;
   const char *text = getenv("RANK");
   long rank = text && *text ? strtol(text, &end, 10) : -1;
   return rank >= 0 && rank < INT32_MAX && !*end ? (int32_t)rank : -1;

@@ -11,8 +11,10 @@ char *td_program_name(void);
 /* td_program_call gives the process another name, once: that of Python's kernel says nothing. */
 void td_program_call(const char *name);
 
-/* td_program_rank returns the rank that torchrun gave this process, or -1. Any thread. */
+/* td_program_rank returns the rank of this process, or -1: that in its process group, if it is
+ * noted, else the one that torchrun gave it. Any thread. */
 int32_t td_program_rank(void);
+void td_program_note_rank(int32_t rank);
 
 /* td_program_torch returns the path of the libtorch_cpu.so that is loaded, or NULL. It lives as
  * long as the library. Any thread. */

@@ -94,12 +94,17 @@ name_main_thread(void) {
   if (gettid() == getpid()) td_emit_name_thread("main", TD_DEVICE_CPU);
 }
 
-/* What a joined tape and its readers call this process and its main thread. */
 static void
-introduce(const char *program) {
+tell_process(const char *program) {
   const char *base = strrchr(program, '/');
   TD_EMIT(process_new, .process = 0, .pid = (uint32_t)getpid(), .rank = td_program_rank(),
           .name = td_intern(base ? base + 1 : program));
+}
+
+/* What a joined tape and its readers call this process and its main thread. */
+static void
+introduce(const char *program) {
+  tell_process(program);
   td_emit_device(TD_DEVICE_CPU, "cpu");
   name_main_thread();
 }
@@ -111,6 +116,7 @@ forked_cb(void) {
   probe.pid = getpid();
   td_probe_session = td_probe_watching = 0;
   td_steps_forget();
+  td_program_note_rank(-1);
   td_deadly_forget();
   if (probe.recorder) td_recorder_abandon(probe.recorder);
   td_orders_abandon();
@@ -283,6 +289,19 @@ mark_cb(uint32_t marker) {
   if (td_steps_mark(marker)) follow_steps();
 }
 
+/* The process may have joined its group after the recording began: then its process is told again.
+ */
+static void
+note_rank_cb(int32_t rank) {
+  if (rank == td_program_rank()) return;
+  td_program_note_rank(rank);
+  if (!td_recording()) return;
+  if (!td_emit_ring) td_probe_name_caller();
+  char *program = td_program_name();
+  tell_process(program);
+  free(program);
+}
+
 static void
 start_scripts(void) {
   static const td_hooks_listener listener = {td_probe_begin, td_probe_pass_begin,
@@ -292,7 +311,7 @@ start_scripts(void) {
     trouble = td_hooks_start((uint64_t(*)(void))td_program_find_in_torch(SEQUENCE_NR), &listener);
   if (trouble) stop_wanting(trouble);
   free(trouble);
-  td_markers_start(mark_cb);
+  td_markers_start(mark_cb, note_rank_cb);
   if (td_probe_wanted.names || td_probe_wanted.stacks) start_names();
   if (probe.level.number == 1) td_callers_watch_gil();
 }

@@ -81,6 +81,23 @@ def late(x):
 late(net(torch.ones(2, 3))).sum().backward()
 """
 
+# Nobody but the program itself knows the ranks.
+SPAWN = """
+import os, sys, torch
+import torch.distributed as dist, torch.multiprocessing
+def train(rank):
+    dist.init_process_group('gloo', rank=rank, world_size=2, init_method=f'file://{os.getcwd()}/meeting')
+    net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 3))
+    for step in range(3):
+        if rank and step == 2:
+            open('hangs', 'w').close()
+            while not os.path.exists('go'):
+                pass
+        net(torch.ones(2, 3)).sum().backward()
+if __name__ == '__main__':
+    torch.multiprocessing.spawn(train, nprocs=2)
+"""
+
 # Rank 1 makes one pass, or two. Then it waits before the next, or ends. In the second forward pass all ranks meet.
 BETWEEN_PASSES = RANKS[:RANKS.index('def hang()')] + """
 for step in range(3):
@@ -152,6 +169,7 @@ class Attach(RecordCase):
                                'trainer: processing WaitBackward')
             self.assertRegex(self.lines_of(said, 'trainer'), 'hang.py:\\d+ wait_for_file\n.*hang.py:\\d+ hang\n')
             self.assertIn('hang.py', self.ask('attach').stdout)
+            self.attach(child.pid, 'Process \\d+: .*\nTrainer processes WaitBackward #\\d+, at hang.py:\\d+[.] No event has come for \\d')
             pid = int(re.match('Process (\\d+):', said)[1])
             os.kill(pid, signal.SIGSTOP)
             self.attach(pid, f'unknown: it is stopped, as by Ctrl[+]Z: `kill -CONT {pid}` lets it run on')
@@ -293,6 +311,13 @@ for i in range(400):
             self.script(BETWEEN_PASSES, 'rank.py')
             child = self.begin(python, LAUNCH.replace('*sys.argv[1:]', f"'{step}'"), 'launch.py')
             self.attach(child.pid, pattern)
+            self.end(child)
+
+    def test_spawned_ranks(self):
+        for python in torches.of_test(self):
+            child = self.begin(python, SPAWN)
+            self.attach(child.pid, '^Rank 1 is late: it has ended 2 passes and begun no other[.] It is at hang.py:\\d+[.] '
+                                   'Rank 0 is in its 3rd pass, and is in post_processing[.]')
             self.end(child)
 
     def test_rank_that_died(self):

@@ -129,6 +129,25 @@ os._exit(0)
 PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
 
 
+# Rank 0 waits in the final callback of its third pass: before, rank 1 has rebuilt its buckets with it.
+RANKS = """
+import os, subprocess, sys, time, torch
+import torch.distributed as dist
+other = None if sys.argv[1:] else subprocess.Popen([sys.executable, 'script.py', '1'])
+dist.init_process_group('gloo', rank=0 if other else 1, world_size=2, init_method=f'file://{os.getcwd()}/meeting')
+net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 3))
+for step in range(3):
+    if step == 2 and other:
+        open('hangs', 'w').close()
+    while step == 2 and not other and not os.path.exists('go'):
+        time.sleep(.05)
+    net(torch.ones(2, 3)).sum().backward()
+if other:
+    other.wait()
+    print('went on')
+"""
+
+
 class Look(RecordCase):
     def begin(self, text, python=None):
         self.script(text)
@@ -207,6 +226,13 @@ class Look(RecordCase):
             child = self.begin(GIL, python)
             said = self.look_until(child.pid, 'Main keeps the GIL at script.py:\\d+ while it waits for the end of a sleep')
             self.assertIn('1 other thread waits for the GIL.', said)
+            self.goes_on(child)
+
+    def test_final_callback(self):
+        for python in torches.of_test(self):
+            (self.folder / 'meeting').unlink(missing_ok=True)
+            child = self.begin(RANKS, python)
+            self.look_until(child.pid, 'Main waits for other ranks at script.py:\\d+[.]\n')
             self.goes_on(child)
 
     def test_deadlock(self):

@@ -163,6 +163,37 @@ tell_lost_team(const td_attach_threads *threads) {
                          name, td_attach_wait_words(TD_WAIT_team));
 }
 
+/* ---- a program that is recorded ---- */
+
+/* The thread that is in most passes inside each other, or the main thread. */
+static const td_attach_thread *
+find_worker(const td_attach_threads *threads) {
+  const td_attach_thread *found = threads->list->len ? threads->list->pdata[0] : NULL;
+  for (guint i = 1; i < threads->list->len; i++) {
+    const td_attach_thread *thread = threads->list->pdata[i];
+    if (thread->depth > found->depth) found = thread;
+  }
+  return found;
+}
+
+/* Its tape tells what it does, and how long nothing came. */
+static char *
+tell_still(const td_attach_threads *threads) {
+  const td_attach_thread *worker = find_worker(threads);
+  if (!worker || worker->is_seen || threads->still_ns < STILL_NS) return NULL;
+  g_autofree char *place = td_attach_place(worker);
+  char *age = td_format_ns((double)threads->still_ns), *text = NULL;
+  if (worker->doing && place)
+    text = g_strdup_printf("%s %s, at %s. No event has come for %s.", worker->name, worker->doing,
+                           place, age);
+  else if (place)
+    text = g_strdup_printf("%s is at %s. No event has come for %s.", worker->name, place, age);
+  else if (worker->doing)
+    text = g_strdup_printf("%s %s. No event has come for %s.", worker->name, worker->doing, age);
+  free(age);
+  return text;
+}
+
 /* ---- the main thread ---- */
 
 static char *
@@ -184,7 +215,7 @@ tell_main(const td_attach_threads *threads) {
 char *
 td_attach_verdict(const td_attach_threads *threads) {
   static char *(*const tellers[])(const td_attach_threads *) = {
-      tell_circle, tell_holder, tell_nested, tell_lost_team, tell_main};
+      tell_circle, tell_holder, tell_nested, tell_lost_team, tell_still, tell_main};
   char *sentence = NULL;
   for (size_t i = 0; i < G_N_ELEMENTS(tellers) && !sentence; i++)
     sentence = tellers[i](threads);
