@@ -2,6 +2,7 @@
 #include "app/print/memory.h"
 
 #include "app/common/columns.h"
+#include "app/common/shell_name.h"
 #include "app/print/json_members.h"
 #include "app/print/sentences.h"
 #include "engine/base/line.h"
@@ -92,6 +93,10 @@ write_growth(td_json *json, const td_memory *memory) {
     td_json_key(json, groups[group].key);
     td_json_double(json, bytes);
   }
+  double nodes = NAN;
+  if (memory->knows_nodes) td_memory_steps_more_nodes(&memory->steps, &nodes);
+  td_json_key(json, "nodes");
+  td_json_double(json, nodes);
   td_json_end_object(json);
 }
 
@@ -280,6 +285,29 @@ print_growth(const td_memory *memory) {
   if (*before) putchar('\n');
 }
 
+/* Nodes that stay may keep what is no saved tensor: a result, or an object of the program. */
+static void
+print_more_nodes(const td_memory *memory, const char *path) {
+  double nodes;
+  if (!memory->knows_nodes || memory->steps.n < 3 ||
+      !td_memory_steps_more_nodes(&memory->steps, &nodes) || nodes < 0.5)
+    return;
+  g_autofree char *n = g_strdup_printf("%.0f", nodes);
+  g_autofree char *file = td_shell_name(path);
+  td_printed_print(memory->has_steps ? TD_PRINTED_more_nodes_a_step : TD_PRINTED_more_nodes_a_pass,
+                   {"n", n}, {"file", file});
+  putchar('\n');
+}
+
+/* The numbers are of what nodes and leaves hold, not of the process. */
+static void
+print_unseen(const td_memory *memory) {
+  td_printed_put(memory->meets_all ? TD_PRINTED_memory_not_counted
+                                   : TD_PRINTED_memory_and_graphs_not_counted,
+                 &(td_printed_field){0});
+  putchar('\n');
+}
+
 static uint64_t
 highest(const td_memory_samples *samples, uint32_t first, uint32_t end) {
   uint64_t most = 0;
@@ -308,4 +336,6 @@ td_memory_print_text(const char *path, const td_memory *memory) {
   print_picture(&memory->samples);
   print_retained(memory);
   print_growth(memory);
+  print_more_nodes(memory, path);
+  print_unseen(memory);
 }

@@ -287,6 +287,7 @@ class Memory(unittest.TestCase):
                          (5, 6 * one + 4 * 128 * 8, 0))
         self.assertAlmostEqual(told["steps"]["growth"]["saved"], one)
         self.assertAlmostEqual(told["steps"]["growth"]["gradients"], 0)
+        self.assertEqual(told["steps"]["growth"]["nodes"], 6)
 
     def test_segments(self):
         """A tape that is cut says the same."""

@@ -19,6 +19,7 @@ typedef struct watching {
   uint32_t latest;       /* outermost pass that began last, if it is under way */
   uint32_t step_process; /* whose steps count, or TD_NONE */
   td_range range;
+  uint64_t n_nodes;                  /* that are not freed */
   bool is_inside;                    /* the time of the wished pass */
   bool has_begun;                    /* the range has */
   bool is_peak_open;                 /* its holders are those of now */
@@ -125,8 +126,11 @@ look(watching *self, const td_event *event, uint64_t seq) {
 
 static void
 end_step(watching *self, uint32_t number, const td_event *event, uint64_t seq) {
-  const td_memory_step step = {
-      .number = number, .seq = seq, .ns = event->time, .end = level_of(self)};
+  const td_memory_step step = {.number = number,
+                               .seq = seq,
+                               .ns = event->time,
+                               .end = level_of(self),
+                               .n_nodes = self->n_nodes};
   if (self->is_inside && td_range_has(&self->range, event->time))
     td_memory_steps_end(&self->result->steps, step);
 }
@@ -183,6 +187,8 @@ event_cb(const td_catalog *catalog, const td_any_event *any, uint64_t seq, void 
   if (kind == TD_EVENT_kernel_begin || kind == TD_EVENT_kernel_end) return; /* a device's times */
   if (self->range.is_set && any->event.time >= self->range.from_ns) begin_range(self, seq);
   if (kind == TD_EVENT_graph_task_begin) begin_pass(self, catalog, &any->graph_task_begin);
+  if (kind == TD_EVENT_node_new) self->n_nodes++;
+  if (kind == TD_EVENT_node_free && self->n_nodes) self->n_nodes--;
   if (self->is_peak_open && td_held_by_may_shift(kind)) close_peak(self);
   td_held_by_apply(&self->held, catalog, any, seq);
   look(self, &any->event, seq);
@@ -224,6 +230,8 @@ learn(td_memory *memory, const td_tape_info *info) {
   memory->is_known[TD_HELD_buffer] = is_told(info, TD_EVENT_buffer_add);
   memory->is_known[TD_HELD_gradient] = is_told(info, TD_EVENT_accumulate);
   memory->is_inferred = by_a_probe && info->n_by_kind[TD_EVENT_release] == 0;
+  memory->knows_nodes = is_told(info, TD_EVENT_node_free);
+  memory->meets_all = info->known[TD_EVENT_node_new] != TD_knowledge_absent && !by_a_probe;
   memory->has_steps = info->n_by_kind[TD_EVENT_step] > 0;
   memory->peak.seq = memory->retained.seq = UINT64_MAX;
 }

@@ -35,6 +35,8 @@ typedef struct td_memory_moment {
 typedef struct td_memory {
   bool is_known[TD_N_HOLDING_GROUPS]; /* the tape tells of that group */
   bool is_inferred;                   /* nodes' ends tell when they let their saved tensors go */
+  bool knows_nodes;                   /* the tape tells which nodes are freed */
+  bool meets_all;                     /* it has the nodes that no pass has met, too */
   uint32_t n_passes;                  /* outermost ones, that began */
   td_memory_moment peak;
   td_memory_moment retained; /* the end of the pass after which most saved tensors are left;

@@ -71,6 +71,7 @@ td_memory_steps_end(td_memory_steps *steps, td_memory_step step) {
   if (!steps->n_per_row) steps->n_per_row = 1;
   for (int group = 0; group < TD_N_HOLDING_GROUPS && steps->n > 0; group++)
     add_point(&steps->lines[group], (double)steps->n, (double)step.end.bytes[group]);
+  if (steps->n > 0) add_point(&steps->nodes, (double)steps->n, (double)step.n_nodes);
   steps->n++;
   if (steps->n_rows == TD_MEMORY_STEPS && steps->n % steps->n_per_row == 0) halve_rows(steps);
   if (steps->n % steps->n_per_row) return;
@@ -79,11 +80,20 @@ td_memory_steps_end(td_memory_steps *steps, td_memory_step step) {
   steps->peak = td_memory_total(&step.end);
 }
 
-bool
-td_memory_steps_growth(const td_memory_steps *steps, td_holding_group group, double *bytes) {
-  const td_memory_line *line = &steps->lines[group];
+static bool
+find_slope(const td_memory_line *line, double *slope) {
   double spread = line->n * line->xx - line->x * line->x;
   if (line->n < 2 || spread <= 0) return false;
-  *bytes = (line->n * line->xy - line->x * line->y) / spread;
+  *slope = (line->n * line->xy - line->x * line->y) / spread;
   return true;
+}
+
+bool
+td_memory_steps_growth(const td_memory_steps *steps, td_holding_group group, double *bytes) {
+  return find_slope(&steps->lines[group], bytes);
+}
+
+bool
+td_memory_steps_more_nodes(const td_memory_steps *steps, double *nodes) {
+  return find_slope(&steps->nodes, nodes);
 }

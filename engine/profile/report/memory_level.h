@@ -43,6 +43,7 @@ typedef struct td_memory_step {
   uint64_t ns;
   uint64_t peak; /* bytes, since the row before */
   td_memory_level end;
+  uint64_t n_nodes; /* that are not freed at its end */
 } td_memory_step;
 
 /* Sums for a line through the steps from the second one on. */
@@ -56,7 +57,7 @@ typedef struct td_memory_steps {
   uint32_t n_rows;
   uint64_t n, n_per_row; /* steps */
   uint64_t peak;         /* since the last row */
-  td_memory_line lines[TD_N_HOLDING_GROUPS];
+  td_memory_line lines[TD_N_HOLDING_GROUPS], nodes;
 } td_memory_steps;
 
 /* td_memory_steps_end says that a step is over. `peak` is 0, and set by the steps. */
@@ -65,3 +66,6 @@ void td_memory_steps_end(td_memory_steps *steps, td_memory_step step);
 /* td_memory_steps_growth returns by how many bytes a step adds to a group, in the line of least
  * squares; false if fewer than three steps tell. */
 bool td_memory_steps_growth(const td_memory_steps *steps, td_holding_group group, double *bytes);
+
+/* td_memory_steps_more_nodes does so with the number of nodes that are not freed. */
+bool td_memory_steps_more_nodes(const td_memory_steps *steps, double *nodes);
