@@ -58,6 +58,11 @@ td_cause_knows_edges(const td_catalog *catalog) {
   return *td_catalog_setting_find(catalog, "carried") != 0;
 }
 
+bool
+td_cause_knows_fates(const td_catalog *catalog) {
+  return td_cause_knows_edges(catalog) && !*td_catalog_setting_find(catalog, "births");
+}
+
 void
 td_births_fini(td_births *self) {
   free(self->items);

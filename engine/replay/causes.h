@@ -37,6 +37,11 @@ void td_births_fini(td_births *births);
  * over. Of such tapes, all functions here follow those edges alone. */
 bool td_cause_knows_edges(const td_catalog *catalog);
 
+/* td_cause_knows_fates tells whether the tape says of an Inf of the forward pass whether it got to
+ * the root (`absorbed`), and of a value that an operation was given whether a leaf had it. A tape
+ * of Tapedeck's own engine does not: there a birth is told at once. */
+bool td_cause_knows_fates(const td_catalog *catalog);
+
 /* td_cause_find looks upstream of event seq, which is `anomaly`: first along the backward pass,
  * then along the forward pass. It writes the event number of the nearest birth that can have led
  * to it. From a parameter it goes to the gradient that was stored there before. False if there is

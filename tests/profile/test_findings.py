@@ -284,6 +284,30 @@ class Findings(unittest.TestCase):
                 with self.subTest(name=name, engine=engine):
                     self.assertEqual(self.findings(self.record_table(python, name, script), 0), [])
 
+    def test_edges_of_own_engine(self):
+        """Causes follow the edges over which a value that is not finite went. So a mask's Inf is no cause of a NaN elsewhere, and
+        an overflow is told that the gradients show, also if no NaN comes of it."""
+        cases = {
+            "mask": ("(torch.softmax(scores, -1).square().sum() + (y.sqrt() * 0).sum()).backward()", ["NaN was born in SqrtBackward0"]),
+            "overflow": ("y.add(100).exp().sum().backward()", ["Inf was born in the forward pass: result 0 of the operation that created ExpB"]),
+            "led": ("z = y.add(100).exp(); (z - z * 1).sum().backward()", ["Inf was born in the forward pass: result 0 of the operation that"]),
+            "alone": ("torch.softmax(scores, -1).square().sum().backward()", [])}
+        for name, (last, expected) in cases.items():
+            with self.subTest(name=name):
+                script = os.path.join(self.folder, name + ".py")
+                with open(script, "w") as file:
+                    file.write(f"""
+import torch
+torch.manual_seed(0)
+w = torch.randn(3, 3, requires_grad=True)
+scores = (w @ w.t()).masked_fill(torch.triu(torch.ones(3, 3, dtype=torch.bool), 1), -float('inf'))
+y = torch.tensor([0., 1.], requires_grad=True)
+{last}
+""")
+                found = self.findings(self.record(None, script), int(bool(expected)))
+                self.assertEqual([one["text"][:len(text)] for one, text in zip(found, expected)], expected)
+                self.assertEqual(len(found), len(expected), found)
+
     def test_every_second_step(self):
         """A list of hooks that grows in every second pass grows too."""
         script = os.path.join(self.folder, "second.py")

@@ -44,20 +44,31 @@ believe(td_find_troubles *self) {
 static void
 note_birth(td_find_troubles *self, const td_any_event *event, uint64_t seq) {
   td_event_anomaly birth;
-  if (event->event.kind == TD_EVENT_carried) td_births_add_carried(&self->births, &event->carried);
+  if (event->event.kind == TD_EVENT_carried) {
+    td_births_add_carried(&self->births, &event->carried);
+    if (event->carried.graph_task != TD_NONE && self->lacks_fates)
+      *td_number_map_put(&self->went_on, event->carried.from) = 1;
+  }
   if (self->births.n < BIRTHS_MAX && td_birth_of(event, &birth))
     td_births_add(&self->births, seq, &birth);
+}
+
+static void
+note_setting(td_find_troubles *self, td_tape *tape, const td_any_event *event) {
+  const char *name = td_tape_string(tape, event->setting.name);
+  self->knows_edges |= !strcmp(name, "carried");
+  self->lacks_fates |= !strcmp(name, "births");
 }
 
 void
 td_find_troubles_take(td_find_troubles *self, td_tape *tape, const td_any_event *event,
                       uint64_t seq) {
-  if (event->event.kind == TD_EVENT_setting)
-    self->knows_edges |= !strcmp(td_tape_string(tape, event->setting.name), "carried");
+  if (event->event.kind == TD_EVENT_setting) note_setting(self, tape, event);
   if (self->knows_edges) note_birth(self, event, seq);
   if (!is_trouble(event->event.kind)) return;
-  bool is_doubted = !self->knows_edges && is_doubtful(event);
-  if (event->event.kind == TD_EVENT_anomaly && !is_doubted && self->n_doubted) believe(self);
+  bool is_doubted = (!self->knows_edges || self->lacks_fates) && is_doubtful(event);
+  bool convinces = event->event.kind == TD_EVENT_anomaly && !is_doubted && !self->knows_edges;
+  if (convinces && self->n_doubted) believe(self);
   if (self->n == SEGMENT_MAX || (is_doubted && self->n_doubted == DOUBTED_MAX)) {
     *(is_doubted ? &self->n_doubted_left_out : &self->n_left_out) += 1;
     return;
@@ -84,16 +95,42 @@ forget_held(td_find_troubles *self, uint32_t n_left) {
   self->n_held = n_left;
 }
 
-void
-td_find_troubles_end_pass(td_find_troubles *self) {
-  if (!self->n_doubted) return;
+static bool
+went_on(const td_find_troubles *self, uint32_t node) {
+  return td_number_map_find(&self->went_on, node) != NULL;
+}
+
+/* Those that are held come before those that are forgotten. */
+static void
+believe_held(td_find_troubles *self) {
+  for (uint32_t i = self->n_believed; i < self->n_held; i++) {
+    td_held_trouble held = self->held[i];
+    if (!went_on(self, held.finding.node)) continue;
+    self->held[i] = self->held[self->n_believed];
+    self->held[self->n_believed++] = held;
+  }
+}
+
+static void
+settle_doubts(td_find_troubles *self) {
   uint32_t n = 0;
-  for (uint32_t i = 0; i < self->n; i++)
-    if (!self->items[i].is_doubted) self->items[n++] = self->items[i];
+  for (uint32_t i = 0; i < self->n; i++) {
+    td_trouble *trouble = &self->items[i];
+    if (trouble->is_doubted && !went_on(self, trouble->event.anomaly.node)) continue;
+    trouble->is_doubted = false;
+    self->items[n++] = *trouble;
+  }
   self->n = n;
+  believe_held(self);
   forget_held(self, self->n_believed);
   self->n_doubted = 0;
   self->n_doubted_left_out = 0;
+}
+
+void
+td_find_troubles_end_pass(td_find_troubles *self) {
+  if (self->n_doubted) settle_doubts(self);
+  td_number_map_fini(&self->went_on);
 }
 
 /* PyTorch's texts, which Tapedeck's engine has too. */
@@ -353,5 +390,6 @@ td_find_troubles_fini(td_find_troubles *self) {
   td_text_table_fini(&self->keys);
   td_births_fini(&self->births);
   td_number_map_fini(&self->led);
+  td_number_map_fini(&self->went_on);
   *self = (td_find_troubles){0};
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Findings that single events tell: NaN and Inf, errors, conflicts, warnings. A birth to which an
- * earlier one led is no finding: the earlier one counts it. Of a tape that does not tell the edges
- * that such values went over, an Inf of the forward pass is doubted until something bad follows.
+ * earlier one led is no finding: the earlier one counts it. An Inf of the forward pass is doubted
+ * if its tape does not tell whether it got to the root (td_cause_knows_fates). If the tape tells
+ * the edges that such values went over, it counts if a birth follows from it, or if its node handed
+ * on a gradient that is not finite. Of other tapes it counts if any birth follows in its pass.
  * Private to engine/profile/findings. Zero-initialise. */
 #pragma once
 
@@ -36,11 +38,13 @@ typedef struct td_find_troubles {
   td_text_table keys;                 /* what tells them apart */
   uint32_t *found;                    /* (owned) by key: 1 + the finding, or 0 */
   uint32_t found_capacity;
-  bool knows_edges;    /* as td_cause_knows_edges; false until the tape says so */
-  td_births births;    /* if so: those that may be causes */
-  uint32_t n_searched; /* for causes, in this segment */
-  uint32_t n_traced;   /* births of the forward pass whose NaN in the gradients is looked for */
-  td_number_map led;   /* by finding: how many births it led to */
+  bool knows_edges;      /* as td_cause_knows_edges; false until the tape says so */
+  bool lacks_fates;      /* the opposite of td_cause_knows_fates, if the tape knows edges */
+  td_number_map went_on; /* nodes that handed on such a gradient in this pass */
+  td_births births;      /* if so: those that may be causes */
+  uint32_t n_searched;   /* for causes, in this segment */
+  uint32_t n_traced;     /* births of the forward pass whose NaN in the gradients is looked for */
+  td_number_map led;     /* by finding: how many births it led to */
 } td_find_troubles;
 
 /* td_find_troubles_take takes each event in order, and its tape. td_find_troubles_end_pass says

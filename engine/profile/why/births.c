@@ -148,7 +148,7 @@ td_birth_meaning(const td_event_anomaly *anomaly, const td_catalog *catalog) {
   if (anomaly->born == TD_birthplace_parameter)
     return anomaly->other == TD_NONE ? NOT_STORED_BEFORE : STORED_BEFORE;
   if (anomaly->born >= TD_birthplace_LIMIT || anomaly->kind != TD_anomaly_kind_nan) return "";
-  if (anomaly->born == TD_birthplace_data && !td_cause_knows_edges(catalog)) return DATA_OR_LEAF;
+  if (anomaly->born == TD_birthplace_data && !td_cause_knows_fates(catalog)) return DATA_OR_LEAF;
   if (anomaly->born == TD_birthplace_sum && is_leaf(catalog, anomaly->node)) return SILENT_AT_LEAF;
   return meanings[anomaly->born] ? meanings[anomaly->born] : "";
 }

@@ -22,10 +22,26 @@ td_anomaly_note(unsigned before, unsigned after, const td_birth *birth) {
   td_gate_note(fresh & TD_NUMBERS_NAN ? TD_TROUBLE_NAN : TD_TROUBLE_INF, td_node_id(birth->node));
 }
 
+void
+td_anomaly_carry(const td_node *from, const td_node *to, uint32_t graph_task, unsigned found,
+                 uint64_t stamp) {
+  if (TD_LIKELY(!found)) return;
+  TD_EMIT_AT(stamp, carried, .node = td_node_id(to), .graph_task = graph_task,
+             .from = td_node_id(from), .nan = (found & TD_NUMBERS_NAN) != 0,
+             .inf = (found & TD_NUMBERS_INF) != 0);
+}
+
 /* Within a pass the outputs of the node that runs are looked at instead. */
 static bool
 is_forward(void) {
   return td_anomaly_is_on() && !td_graph_task_now();
+}
+
+static void
+note_operand(td_node *node, uint32_t operand, unsigned found) {
+  if (!found || operand >= node->n_outputs) return;
+  if (!node->forward.operands) node->forward.operands = TD_NEW_N(uint8_t, node->n_outputs);
+  node->forward.operands[operand] = (uint8_t)found;
 }
 
 void
@@ -39,12 +55,24 @@ td_anomaly_begin_forward(td_node *node, td_tensor *const *operands, uint32_t n_o
       node->forward.operand_nr = (uint16_t)TD_MIN(i, (uint32_t)UINT16_MAX);
     }
     node->forward.found |= (uint8_t)found;
+    note_operand(node, i, found);
   }
+}
+
+static void
+tell_operands(td_node *node) {
+  uint8_t *operands = node->forward.operands;
+  for (uint32_t i = 0; operands && i < node->n_outputs; i++)
+    if (node->next_edges[i].node)
+      td_anomaly_carry(node->next_edges[i].node, node, TD_NONE, operands[i], td_emit_last_time());
+  free(operands);
+  node->forward.operands = NULL;
 }
 
 void
 td_anomaly_end_forward(td_node *node, td_tensor *const *results, uint32_t n_results) {
   if (!is_forward()) return;
+  tell_operands(node);
   unsigned before = node->forward.found;
   td_anomaly_note(
       before & ~node->forward.came_in, before,

@@ -24,10 +24,16 @@ typedef struct td_birth {
  * the NaN. */
 void td_anomaly_note(unsigned before, unsigned after, const td_birth *birth);
 
+/* td_anomaly_carry says that `from` gave `to` a value that is not finite, if that was found: in a
+ * pass a gradient, else a value of the forward pass, with TD_NONE for the graph task. `stamp` is
+ * for TD_EMIT_AT. */
+void td_anomaly_carry(const td_node *from, const td_node *to, uint32_t graph_task, unsigned found,
+                      uint64_t stamp);
+
 /* td_anomaly_begin_forward and td_anomaly_end_forward look at the operands and the results of an
  * operation that makes a node. What only the results have was born there. What an operand without a
- * grad_fn has came in there. Both do nothing within a backward pass. Call the end after the node
- * was announced. */
+ * grad_fn has came in there. What another one has was carried there. Both do nothing within a
+ * backward pass. Call the end after the node was announced. */
 void td_anomaly_begin_forward(td_node *node, td_tensor *const *operands, uint32_t n_operands);
 void td_anomaly_end_forward(td_node *node, td_tensor *const *results, uint32_t n_results);
 

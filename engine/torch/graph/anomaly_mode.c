@@ -43,6 +43,9 @@ td_anomaly_search_tell(void) {
   static const char *const words[] = {
       [TD_ANOMALY_OFF] = "off", [TD_ANOMALY_NAN] = "nan", [TD_ANOMALY_NONFINITE] = "nonfinite"};
   TD_EMIT(setting, .name = td_intern("anomaly"), .value = td_intern(words[search_now]));
+  if (search_now == TD_ANOMALY_OFF) return;
+  TD_EMIT(setting, .name = td_intern("carried"), .value = td_intern("yes"));
+  TD_EMIT(setting, .name = td_intern("births"), .value = td_intern("at once"));
 }
 
 unsigned

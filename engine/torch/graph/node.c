@@ -274,6 +274,7 @@ free_node(td_node *node) {
   td_metadata_free(atomic_load_explicit(&node->metadata, memory_order_relaxed));
   td_lock_fini(&node->lock);
   if (node->input_metadata != metadata_inside(node)) free(node->input_metadata);
+  free(node->forward.operands);
   labels_free(atomic_load_explicit(&node->label, memory_order_relaxed));
   free(node);
 }

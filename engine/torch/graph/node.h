@@ -72,6 +72,7 @@ struct td_node {
   struct { /* what the forward operation was given and gave, where that was looked at (anomaly.h) */
     uint8_t found, came_in;
     uint16_t operand_nr; /* of the operand that came in */
+    uint8_t *operands;   /* (owned) [n_outputs] what each was found to have; NULL: nothing */
   } forward;
   _Atomic bool has_parent;          /* threads may hang nodes above a shared leaf at once */
   td_lock lock;                     /* guards apply and release of nodes with state */

@@ -77,6 +77,7 @@ add_to_buffer(td_evaluation *self, td_input_buffer *buffer, uint32_t output_nr, 
   if (streams && *stamp) *stamp = td_emit_last_time(); /* of what joined streams */
   bool summed = mode == TD_accumulation_in_place || mode == TD_accumulation_out_of_place;
   if (summed && n_bytes > WORTH_A_STAMP_BYTES && *stamp) *stamp = td_clock_now();
+  td_anomaly_carry(self->node, edge.node, self->graph_task->handle.id, gradient.found, *stamp);
   if (!is_added || mode != TD_accumulation_undefined)
     TD_EMIT_AT(*stamp, buffer_add, .node = td_node_id(edge.node),
                .graph_task = self->graph_task->handle.id, .input_nr = edge.input_nr,

@@ -2,6 +2,7 @@
 #include "engine/torch/pass/variants/scheduler_2017.h"
 
 #include "engine/base/alloc.h"
+#include "engine/torch/graph/anomaly.h"
 #include "engine/torch/graph/node_hooks.h"
 #include "engine/torch/pass/graph_task.h"
 #include "engine/torch/tensor/kernels.h"
@@ -234,12 +235,15 @@ add_to_buffer(delivery *self, td_tensor *gradient, td_error *error) {
   }
   td_accumulation mode;
   size_t n_bytes = gradient ? td_tensor_n_bytes(gradient) : 0;
+  unsigned found = gradient ? td_anomaly_look(gradient) : 0;
   td_status status = put_into_buffer(&self->entry->buffer->slots[edge.input_nr], gradient,
                                      was_copied, &mode, error);
   if (!status)
     TD_EMIT(buffer_add, .node = td_node_id(edge.node), .graph_task = self->graph_task->handle.id,
             .input_nr = edge.input_nr, .from = td_node_id(self->from), .mode = mode,
             .bytes = (uint32_t)TD_MIN(n_bytes, (size_t)UINT32_MAX));
+  if (found)
+    td_anomaly_carry(self->from, edge.node, self->graph_task->handle.id, found, td_clock_now());
   return status;
 }
 
