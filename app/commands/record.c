@@ -41,6 +41,8 @@ td_command_record(int argc, char **argv) {
        "What to measure of every gradient: off, finite (counts of NaN and Inf), full", "WHAT"},
       {"stacks", 0, 0, G_OPTION_ARG_NONE, &options.stacks,
        "Remember which line of the forward pass made each node", NULL},
+      {"no-compile", 0, 0, G_OPTION_ARG_NONE, &options.no_compile,
+       "Run the program without torch.compile, so that each operation is on the tape", NULL},
       {"level", 0, 0, G_OPTION_ARG_STRING, &options.level,
        "1, inside the engine (the default, if possible); 2, PyTorch's public hooks", "LEVEL"},
       {"inside", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &options.inside, NULL, NULL},

@@ -10,6 +10,7 @@
 typedef struct td_record_options {
   char *tape, *anomaly, *stats, *policy, *level; /* (owned) */
   gboolean force, stacks;
+  gboolean no_compile;          /* torch.compile returns what it is given */
   gboolean inside;              /* the program is there already; the command only names it */
   int to_program, from_program; /* descriptors of the program, if it is inside */
   bool level_is_forced;         /* the user gave --level */

@@ -176,10 +176,18 @@ tell_of_outer(const td_announcer *announcer) {
     td_announcer_say(announcer, "this recording runs inside another one, which gets nothing of it");
 }
 
+/* PyTorch 2.0 knows the second name alone. */
+static char **
+forbid_compilation(char **environment) {
+  environment = g_environ_setenv(environment, "TORCH_COMPILE_DISABLE", "1", TRUE);
+  return g_environ_setenv(environment, "TORCHDYNAMO_DISABLE", "1", TRUE);
+}
+
 static char **
 child_environment(const recording *recording, char **problem) {
   char **environment = td_preload_set(g_get_environ(), problem);
   if (!environment) return NULL;
+  if (recording->options->no_compile) environment = forbid_compilation(environment);
   return g_environ_setenv(environment, TD_LINK_VARIABLE, td_hub_get_path(recording->hub), TRUE);
 }
 

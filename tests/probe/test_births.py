@@ -59,10 +59,22 @@ values, vectors = torch.linalg.eigh(torch.diag(torch.tensor([1., 2., 5.])).requi
 torch.randn(4, 3, requires_grad=True).var(0).sum().backward()
 """
 
+COMPILED = """
+import torch
+class Distance(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.zeros(3))
+    def forward(self, x):
+        return (x * self.scale).square().sqrt().sum()
+net = torch.compile(Distance(), backend="aot_eager")
+net(torch.ones(3)).backward()
+"""
+
 
 class Births(RecordCase):
-    def findings_of(self, python, *command):
-        done = self.run_in(TAPEDECK, 'record', '--force', '--stacks', '-o', 'a.tape', '--anomaly', '--', python, *command)
+    def findings_of(self, python, *command, options=()):
+        done = self.run_in(TAPEDECK, 'record', '--force', '--stacks', *options, '-o', 'a.tape', '--anomaly', '--', python, *command)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(self.ask('findings', '--json', 'a.tape').stdout)['findings']
 
@@ -71,6 +83,18 @@ class Births(RecordCase):
             found = [number for number, line in enumerate(file, 1) if text in line]
         self.assertEqual(len(found), 1, text)
         return f'birth_cases.py:{found[0]}'
+
+    def test_inside_compiled(self):
+        """One node stands for the compiled graph. Without compilation the operation is named."""
+        python = torches.python_of('2.13.0')
+        script = self.script(COMPILED, 'compiled.py')
+        whole, = self.findings_of(python, script)
+        self.assertIn('NaN was born in CompiledFunctionBackward', whole['text'])
+        self.assertIn('tapedeck record --no-compile', whole['advice'])
+        self.assertRegex(whole['line'], r'compiled\.py:\d+$')
+        named, = self.findings_of(python, script, options=['--no-compile'])
+        self.assertRegex(named['text'], 'born in (Sqrt|Pow)Backward')
+        self.assertRegex(named['line'], f'compiled.py:{1 + COMPILED[:COMPILED.index("return (x")].count(chr(10))}$')
 
     def test_each_mistake_is_one_finding(self):
         for version, python in torches.each():

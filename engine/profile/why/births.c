@@ -134,6 +134,11 @@ meaning_of_cast(const td_event_anomaly *anomaly, const td_catalog *catalog) {
 #define DATA_OR_LEAF                                                                               \
   TD_N("No operation of the graph made it: it was in the program's data, or in a leaf such as a "  \
        "parameter. PyTorch's anomaly mode would blame the first node that multiplies by it.")
+#define COMPILED "CompiledFunctionBackward"
+#define IN_COMPILED                                                                                \
+  TD_N("torch.compile made {node} of many operations, and none of them is on the tape. "           \
+       "tapedeck record --no-compile --anomaly runs the program without compilation, and then "    \
+       "names the operation and its line.")
 #define STORED_BEFORE                                                                              \
   TD_N("{other} had stored a gradient there that is not finite: a step of the optimizer after it " \
        "may have brought it into the leaf.")
@@ -142,8 +147,17 @@ meaning_of_cast(const td_event_anomaly *anomaly, const td_catalog *catalog) {
        "its "                                                                                      \
        "optimizer did.")
 
+/* One node stands for all that torch.compile made one function of. */
+static bool
+is_in_compiled(const td_event_anomaly *anomaly, const td_catalog *catalog) {
+  const td_catalog_node *facts = td_catalog_node_find(catalog, anomaly->node);
+  bool is_of_node = anomaly->born == TD_birthplace_node || anomaly->born == TD_birthplace_forward;
+  return is_of_node && facts && !strncmp(facts->name, COMPILED, strlen(COMPILED));
+}
+
 const char *
 td_birth_meaning(const td_event_anomaly *anomaly, const td_catalog *catalog) {
+  if (is_in_compiled(anomaly, catalog)) return IN_COMPILED;
   if (anomaly->born == TD_birthplace_cast) return meaning_of_cast(anomaly, catalog);
   if (anomaly->born == TD_birthplace_parameter)
     return anomaly->other == TD_NONE ? NOT_STORED_BEFORE : STORED_BEFORE;
