@@ -39,7 +39,7 @@ bool td_cause_knows_edges(const td_catalog *catalog);
 
 /* td_cause_knows_fates tells whether the tape says of an Inf of the forward pass whether it got to
  * the root (`absorbed`), and of a value that an operation was given whether a leaf had it. A tape
- * of Tapedeck's own engine does not: there a birth is told at once. */
+ * of Tapedeck's own engine does not: that emits a birth at once. */
 bool td_cause_knows_fates(const td_catalog *catalog);
 
 /* td_cause_find looks upstream of event seq, which is `anomaly`: first along the backward pass,

@@ -119,7 +119,7 @@ def bomb():
         entry = content.rindex(b'a/' + name.encode()) - 46
         content[entry + 20:entry + 28] = struct.pack('<II', big.file_size, big.file_size)
         content[entry + 42:entry + 46] = struct.pack('<I', big.header_offset)
-    from torch.serialization.archive import Reader
+    from torch.serialization._archive import Reader
     records = Reader(io.BytesIO(bytes(content)))
     try:
         for name in names:

@@ -4,7 +4,7 @@ the gradient of a result."""
 from torch import _C
 from torch.autograd import Function
 from torch._equations import NOT_CONVERGED, _h, _t, check_info, solve_ex, solve_triangular
-from torch.nn.named_function import node
+from torch.nn._named_function import node
 
 
 def sign_and_log(lu, pivots):

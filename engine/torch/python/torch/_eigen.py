@@ -7,7 +7,7 @@ from torch import _C
 from torch.autograd import Function
 from torch._decompositions import qr, svd
 from torch._equations import NOT_CONVERGED, _h, check_info, solve_ex
-from torch.nn.named_function import node
+from torch.nn._named_function import node
 from torch._refused import checked
 
 

@@ -2,7 +2,7 @@
 """Systems of equations, inverses and cross products, with their gradients. g stands for the gradient of a result."""
 from torch import _C
 from torch.autograd import Function
-from torch.nn.named_function import node
+from torch.nn._named_function import node
 from torch._refused import checked
 
 

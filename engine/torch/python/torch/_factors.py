@@ -4,7 +4,7 @@ result."""
 from torch import _C
 from torch.autograd import Function
 from torch._equations import _h, _t, solve_triangular
-from torch.nn.named_function import node
+from torch.nn._named_function import node
 
 
 def _order(pivots, n):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """torch._C._functions: functions whose nodes fail if a backward pass needs them, or let no gradient through."""
 from torch import _C
-from torch.autograd.node import Node
+from torch.autograd._node import Node
 
 __all__ = ['AccumulateGrad', 'DelayedError', 'UndefinedGrad']
 

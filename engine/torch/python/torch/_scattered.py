@@ -3,7 +3,7 @@
 from torch import _C
 from torch._C import Tensor
 from torch.autograd.function import Function
-from torch.nn.named_function import node
+from torch.nn._named_function import node
 
 _REDUCTIONS = ('sum', 'prod', 'mean', 'amax', 'amin')
 _START = {'sum': 0, 'prod': 1, 'mean': 0, 'amax': -float('inf'), 'amin': float('inf')}

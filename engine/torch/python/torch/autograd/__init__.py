@@ -8,7 +8,7 @@ from torch import _C
 from torch._C import SavedTensor, Tensor
 from torch.autograd import forward_ad, function, grad_mode, graph  # noqa: F401  (torch.autograd.graph and so on)
 from torch.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
-from torch.autograd.arguments import make_grads, slices, to_tuple
+from torch.autograd._arguments import make_grads, slices, to_tuple
 from torch.autograd.function import Function
 from torch.autograd.grad_mode import (enable_grad, inference_mode, no_grad, set_grad_enabled,
                                       is_multithreading_enabled, set_multithreading_enabled)

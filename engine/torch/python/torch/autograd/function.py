@@ -7,9 +7,9 @@ import warnings
 import torch
 from torch import _C, _functions
 from torch.autograd import forward_ad
-from torch.autograd.function_jvp import apply_dual
+from torch.autograd._function_jvp import apply_dual
 from torch.autograd.grad_mode import no_grad
-from torch.autograd.node import Node
+from torch.autograd._node import Node
 
 __all__ = ['BackwardCFunction', 'Function', 'FunctionCtx', 'FunctionMeta', 'InplaceFunction', 'once_differentiable']
 

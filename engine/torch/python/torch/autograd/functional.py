@@ -7,7 +7,7 @@ on. Otherwise their part is zero.
 """
 from torch import _C
 from torch.autograd import enable_grad, forward_ad, grad
-from torch.autograd.functional_checks import as_tuple, check_vector, fill, want_grad
+from torch.autograd._functional_checks import as_tuple, check_vector, fill, want_grad
 
 __all__ = ['hessian', 'hvp', 'jacobian', 'jvp', 'vhp', 'vjp']
 

@@ -5,8 +5,8 @@ import warnings
 from torch import _C
 from torch._C import Tensor
 from torch.autograd import enable_grad, grad
-from torch.autograd.jacobians import (analytical, as_tuple, differentiable, forward_mode, get_analytical_jacobian,
-                                      get_numerical_jacobian, numerical)
+from torch.autograd._jacobians import (analytical, as_tuple, differentiable, forward_mode, get_analytical_jacobian,
+                                       get_numerical_jacobian, numerical)
 
 __all__ = ['GradcheckError', 'get_analytical_jacobian', 'get_numerical_jacobian', 'gradcheck', 'gradgradcheck']
 

@@ -4,9 +4,9 @@ import contextlib
 from typing import NamedTuple, Optional
 
 from torch import _C
-from torch.autograd.multi_grad_hook import register_multi_grad_hook
-from torch.autograd.node import Node
-from torch.autograd.saved_mutation import allow_mutation_on_saved_tensors
+from torch.autograd._multi_grad_hook import register_multi_grad_hook
+from torch.autograd._node import Node
+from torch.autograd._saved_mutation import allow_mutation_on_saved_tensors
 
 __all__ = ['GradientEdge', 'Node', 'allow_mutation_on_saved_tensors', 'disable_saved_tensors_hooks', 'get_gradient_edge',
            'increment_version', 'node_creation_hook', 'queue_callback', 'register_multi_grad_hook', 'save_on_cpu',

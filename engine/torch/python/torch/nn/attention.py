@@ -3,7 +3,7 @@
 import math
 
 from torch import _C
-from torch.nn.function_attention import scaled_dot_product_attention
+from torch.nn._function_attention import scaled_dot_product_attention
 
 
 def _parted(product, n, size):

@@ -8,15 +8,15 @@ from torch._C import (Tensor, adaptive_avg_pool2d, avg_pool2d, conv_transpose1d,
                       conv_transpose2d, linear, max_pool2d)
 from torch.autograd import no_grad
 from torch.nn.attention import multi_head_attention_forward
-from torch.nn.function_activations import *  # noqa: F403
-from torch.nn.function_attention import scaled_dot_product_attention
-from torch.nn.function_losses import *  # noqa: F403
-from torch.nn.function_sampling import *  # noqa: F403
-from torch.nn.function_vision import *  # noqa: F403
-from torch.nn.function_ctc import ctc_loss
-from torch.nn.windows import (avg_pool3d, conv_transpose3d, fold, max_pool3d, max_pool3d_with_indices, max_unpool1d,
-                              max_unpool2d, tuple_of, unfold)
-from torch.nn import windows as _windows
+from torch.nn._function_activations import *  # noqa: F403
+from torch.nn._function_attention import scaled_dot_product_attention
+from torch.nn._function_losses import *  # noqa: F403
+from torch.nn._function_sampling import *  # noqa: F403
+from torch.nn._function_vision import *  # noqa: F403
+from torch.nn._function_ctc import ctc_loss
+from torch.nn._windows import (avg_pool3d, conv_transpose3d, fold, max_pool3d, max_pool3d_with_indices, max_unpool1d,
+                               max_unpool2d, tuple_of, unfold)
+from torch.nn import _windows
 from torch._refused import checked, scalar_name
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Adam and its kin: averages of the gradient and of its square."""
 from torch._C import Tensor
-from torch.optim.by_parameter import ByParameter, average_squares, check_betas, check_not_negative, check_rate, \
+from torch.optim._by_parameter import ByParameter, average_squares, check_betas, check_not_negative, check_rate, \
     decayed, number, rate_of, scalar, zeros_like
 
 

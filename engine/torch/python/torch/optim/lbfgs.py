@@ -2,8 +2,8 @@
 """The quasi-Newton method L-BFGS. All parameters are one vector."""
 from torch import _C
 from torch.autograd import enable_grad, no_grad
-from torch.optim.by_parameter import check_rate, number
-from torch.optim.line_search import strong_wolfe
+from torch.optim._by_parameter import check_rate, number
+from torch.optim._line_search import strong_wolfe
 from torch.optim.optimizer import Optimizer
 
 _KEPT = ('d', 't', 'old_dirs', 'old_stps', 'ro', 'H_diag', 'prev_flat_grad', 'prev_loss')

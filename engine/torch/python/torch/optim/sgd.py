@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Stochastic gradient descent, and its average over steps."""
-from torch.optim.by_parameter import ByParameter, check_not_negative, check_rate, decayed, number, rate_of, scalar, \
+from torch.optim._by_parameter import ByParameter, check_not_negative, check_rate, decayed, number, rate_of, scalar, \
     zeros_like
 
 

@@ -7,8 +7,8 @@ import math
 from torch import _C
 from torch.autograd import no_grad
 from torch.nn import Module
-from torch.nn.normalization import _BatchNorm
-from torch.optim.scheduler import LRScheduler, per_group
+from torch.nn._normalization import _BatchNorm
+from torch.optim._scheduler import LRScheduler, per_group
 
 __all__ = ['AveragedModel', 'update_bn', 'SWALR', 'get_ema_multi_avg_fn', 'get_swa_multi_avg_fn', 'get_ema_avg_fn',
            'get_swa_avg_fn']

@@ -6,7 +6,7 @@ Most programs do neither, so what reads and writes is imported by need.
 import os
 
 from torch import _C, version
-from torch.serialization import storages
+from torch.serialization import _storages as storages
 
 DEFAULT_PROTOCOL = 2
 _TROUBLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError, MemoryError, AssertionError,
@@ -23,8 +23,8 @@ def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_
 
 
 def _write(obj, file, name, protocol):
-    from torch.serialization import archive
-    from torch.serialization.pickler import pickled
+    from torch.serialization import _archive as archive
+    from torch.serialization._pickler import pickled
     data, memories = pickled(obj, protocol)
     records = archive.Writer(file, name)
     records.write('data.pkl', data)
@@ -87,8 +87,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     """Reads what torch.save has written, here or in PyTorch. No code of the file runs, whatever weights_only is."""
     import pickle
 
-    from torch.serialization import archive
-    from torch.serialization.unpickler import Stored, Unpickler
+    from torch.serialization import _archive as archive
+    from torch.serialization._unpickler import Stored, Unpickler
     records = archive.Reader(f)
     if records.has('byteorder') and bytes(records.read('byteorder')) != b'little':
         raise RuntimeError('torch.load: the file is of a machine with another order of bytes')

@@ -10,10 +10,10 @@ import torch
 from torch import _C
 from torch._C import Tensor
 from torch.autograd import Function, Variable, enable_grad, no_grad
-from torch.utils.selective import (_CachedTorchDispatchMode, _CachingTorchDispatchMode,  # noqa: F401
-                                   CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts)
-from torch.utils.recompute import (CheckpointError, noop_context_fn, recorded, replayed_random_numbers,
-                                   set_checkpoint_debug_enabled, set_checkpoint_early_stop)
+from torch.utils._selective import (_CachedTorchDispatchMode, _CachingTorchDispatchMode,  # noqa: F401
+                                    CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts)
+from torch.utils._recompute import (CheckpointError, noop_context_fn, recorded, replayed_random_numbers,
+                                    set_checkpoint_debug_enabled, set_checkpoint_early_stop)
 
 __all__ = ['CheckpointError', 'CheckpointFunction', 'CheckpointPolicy', 'SelectiveCheckpointContext', 'checkpoint',
            'checkpoint_sequential', 'create_selective_checkpoint_contexts', 'noop_context_fn',

@@ -7,12 +7,12 @@ import typing
 import warnings
 
 from torch import accelerator
-from torch.utils.data import chance, fetch
-from torch.utils.data.collate import default_collate, default_convert
+from torch.utils.data import _chance as chance, _fetch as fetch
+from torch.utils.data._collate import default_collate, default_convert
 from torch.utils.data.dataset import IterableDataset, random_split  # noqa: F401, programs import it from here
-from torch.utils.data.processes import ProcessIterator
+from torch.utils.data._processes import ProcessIterator
 from torch.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
-from torch.utils.data.worker import get_worker_info  # noqa: F401
+from torch.utils.data._worker import get_worker_info  # noqa: F401
 
 _Sample = typing.TypeVar('_Sample', covariant=True)
 _FIXED = ('batch_size', 'batch_sampler', 'sampler', 'drop_last', 'dataset', 'persistent_workers')

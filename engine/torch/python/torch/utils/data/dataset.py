@@ -6,7 +6,7 @@ import math
 import typing
 import warnings
 
-from torch.utils.data.chance import permutation
+from torch.utils.data._chance import permutation
 
 _Sample = typing.TypeVar('_Sample', covariant=True)
 

@@ -2,7 +2,7 @@
 """The sampler for one of several processes, each of which takes a part of the dataset."""
 import math
 
-from torch.utils.data import chance
+from torch.utils.data import _chance as chance
 from torch.utils.data.sampler import Sampler
 
 

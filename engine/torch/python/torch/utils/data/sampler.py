@@ -3,7 +3,7 @@
 import itertools
 import typing
 
-from torch.utils.data import chance
+from torch.utils.data import _chance as chance
 
 _Index = typing.TypeVar('_Index', covariant=True)
 

@@ -11,7 +11,7 @@ import sys
 
 from torch import _C
 from torch.nn.parameter import Parameter
-from torch.serialization import storages
+from torch.serialization import _storages as storages
 
 _REFUSED = ('Weights only load failed. Unsupported {}: {} was not an allowed global by default. Tapedeck runs no code of a '
             'file.')

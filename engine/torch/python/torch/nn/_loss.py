@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Losses and distances as modules: each is one function of functional.py with its settings."""
 from torch.nn import functional as F
-from torch.nn.module import Module
+from torch.nn._module import Module
 
 
 class _Loss(Module):

@@ -3,7 +3,7 @@
 import bisect
 import math
 
-from torch.optim.scheduler import LRScheduler, check_optimizer, set_rate, values_of, warn_epoch
+from torch.optim._scheduler import LRScheduler, check_optimizer, set_rate, values_of, warn_epoch
 
 
 class _Composed(LRScheduler):

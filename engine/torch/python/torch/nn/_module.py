@@ -4,13 +4,13 @@ import warnings
 
 from torch import _C
 from torch._C import Tensor
-from torch.nn import module_hooks
-from torch.nn.backward_hook import call_with_backward_hooks
-from torch.nn.module_hooks import Hooks, registered
-from torch.nn.module_state import State
-from torch.nn.module_tree import Tree
+from torch.nn import _module_hooks as module_hooks
+from torch.nn._backward_hook import call_with_backward_hooks
+from torch.nn._module_hooks import Hooks, registered
+from torch.nn._module_state import State
+from torch.nn._module_tree import Tree
 from torch.nn.parameter import Buffer, Parameter
-from torch.nn.root_names import prefix_of
+from torch.nn._root_names import prefix_of
 from torch._typename import typename
 
 _TABLES = ('_parameters', '_buffers', '_modules')

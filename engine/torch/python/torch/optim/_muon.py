@@ -2,7 +2,7 @@
 """Jordan 2024, Muon: the averaged gradient of a matrix, with all its singular values near 1."""
 import math
 
-from torch.optim.by_parameter import ByParameter, number, rate_of, zeros_like
+from torch.optim._by_parameter import ByParameter, number, rate_of, zeros_like
 
 _COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 # What the rate is multiplied with, for a matrix of these sizes.

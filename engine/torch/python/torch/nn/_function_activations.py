@@ -6,7 +6,7 @@ import warnings
 from torch import _C
 from torch._C import Tensor
 from torch.autograd import Function, no_grad
-from torch.nn.named_function import node
+from torch.nn._named_function import node
 from torch._refused import checked
 
 tanh, sigmoid, hardshrink, logsigmoid, softshrink = (Tensor.tanh, Tensor.sigmoid, Tensor.hardshrink, _C.logsigmoid,

@@ -3,7 +3,7 @@
 import math
 import types
 
-from torch.optim.scheduler import LRScheduler, check_optimizer, per_group, set_rate
+from torch.optim._scheduler import LRScheduler, check_optimizer, per_group, set_rate
 
 
 def _set_momentum(group, value, is_beta):

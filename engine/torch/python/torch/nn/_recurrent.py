@@ -4,9 +4,9 @@ import math
 
 from torch import _C
 from torch.nn import functional as F, init
-from torch.nn.module import Module
+from torch.nn._module import Module
 from torch.nn.parameter import Parameter
-from torch.nn.recurrent_checks import check_cell, check_dims, check_options, check_sizes
+from torch.nn._recurrent_checks import check_cell, check_dims, check_options, check_sizes
 from torch.nn.utils.rnn import PackedSequence
 
 

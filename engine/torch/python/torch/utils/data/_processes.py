@@ -6,7 +6,7 @@ The workers are processes, as PyTorch's are. They are no part of a recording: th
 import os
 import weakref
 
-from torch.utils.data import worker
+from torch.utils.data import _worker as worker
 
 _GOODBYE_S = 5
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Modules that learn the size of their input from the first one. From then on they are ordinary modules."""
 from torch import _C
-from torch.nn.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
-from torch.nn.linear import Linear
-from torch.nn.normalization import (BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d,
-                                    InstanceNorm3d)
+from torch.nn import parameter
+from torch.nn._convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from torch.nn._linear import Linear
+from torch.nn._normalization import (BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d,
+                                     InstanceNorm3d)
 from torch.nn.parameter import Parameter
 
 _NO_SHAPE = ("Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
@@ -144,3 +145,7 @@ LAZY.update({'Lazy' + kind.__name__: type('Lazy' + kind.__name__, (base, kind), 
                  (_LazyNorm, (BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d)))
              for kind in kinds})
 globals().update(LAZY)
+
+for _kind in (UninitializedParameter, UninitializedBuffer):  # pickles name PyTorch's file of them
+    _kind.__module__ = parameter.__name__
+    setattr(parameter, _kind.__name__, _kind)

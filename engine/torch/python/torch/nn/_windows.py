@@ -4,7 +4,7 @@ import math
 
 from torch import _C
 from torch.autograd import Function, no_grad
-from torch.nn.named_function import linear_maps, node
+from torch.nn._named_function import linear_maps, node
 from torch._refused import checked
 
 _im2col, _col2im = linear_maps('Im2ColBackward0', 'Col2ImBackward0')

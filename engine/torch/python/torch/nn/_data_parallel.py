@@ -2,7 +2,7 @@
 """DataParallel: the module on the one device that there is. Several devices are for torch.distributed."""
 from torch import cuda
 from torch._C import Tensor
-from torch.nn.module import Module
+from torch.nn._module import Module
 
 
 def _moved(value, device):

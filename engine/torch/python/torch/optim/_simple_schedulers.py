@@ -4,7 +4,7 @@ import bisect
 import collections
 import math
 
-from torch.optim.scheduler import LRScheduler, load_with_functions, without_functions
+from torch.optim._scheduler import LRScheduler, load_with_functions, without_functions
 
 
 class LambdaLR(LRScheduler):

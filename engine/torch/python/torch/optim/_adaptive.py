@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Optimizers that scale the step of each element by the size of its past gradients."""
 from torch import _C
-from torch.optim.by_parameter import ByParameter, average_squares, check_not_negative, check_rate, decayed, number, \
+from torch.optim._by_parameter import ByParameter, average_squares, check_not_negative, check_rate, decayed, number, \
     rate_of, scalar, zeros_like
 
 

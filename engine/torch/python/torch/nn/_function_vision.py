@@ -4,7 +4,7 @@ import math
 
 from torch import _C
 from torch.autograd import Function, no_grad
-from torch.nn.named_function import linear_map, node
+from torch.nn._named_function import linear_map, node
 from torch._refused import checked
 
 _TURNED = {'PixelShuffle': 'PixelUnshuffleBackward0', 'PixelUnshuffle': 'PixelShuffleBackward0'}

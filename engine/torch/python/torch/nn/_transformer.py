@@ -5,11 +5,11 @@ import warnings
 
 from torch import _C
 from torch.nn import functional as F, init
-from torch.nn.container import ModuleList
-from torch.nn.dropout import Dropout
-from torch.nn.linear import Linear
-from torch.nn.module import Module
-from torch.nn.normalization import LayerNorm
+from torch.nn._container import ModuleList
+from torch.nn._dropout import Dropout
+from torch.nn._linear import Linear
+from torch.nn._module import Module
+from torch.nn._normalization import LayerNorm
 from torch.nn.parameter import Parameter
 
 

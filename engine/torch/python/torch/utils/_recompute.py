@@ -8,8 +8,8 @@ from torch import _C
 from torch._C import Tensor
 from torch.autograd import enable_grad
 from torch.autograd.graph import saved_tensors_hooks
-from torch.utils.operation_log import explain, OperationLog
-from torch.utils.selective import _CachingTorchDispatchMode
+from torch.utils._operation_log import explain, OperationLog
+from torch.utils._selective import _CachingTorchDispatchMode
 
 _early_stop = None  # what set_checkpoint_early_stop wants; None: what each call says
 _debug = None  # the same of set_checkpoint_debug_enabled

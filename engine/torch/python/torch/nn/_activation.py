@@ -2,7 +2,7 @@
 """Activations as modules: each is one function of functional.py with its settings."""
 from torch import _C
 from torch.nn import functional as F, init
-from torch.nn.module import Module
+from torch.nn._module import Module
 from torch.nn.parameter import Parameter
 
 

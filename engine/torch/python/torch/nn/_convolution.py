@@ -2,8 +2,8 @@
 """Convolutions."""
 from torch import _C
 from torch.nn import functional as F
-from torch.nn.linear import reset_weight_and_bias
-from torch.nn.module import Module
+from torch.nn._linear import reset_weight_and_bias
+from torch.nn._module import Module
 from torch.nn.parameter import Parameter
 
 

@@ -4,7 +4,7 @@ import math
 
 from torch import _C
 from torch.autograd import Function
-from torch.nn.named_function import node
+from torch.nn._named_function import node
 
 
 @node('SafeSoftmaxBackward0')

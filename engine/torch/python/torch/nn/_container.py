@@ -5,7 +5,7 @@ import collections.abc
 import operator
 
 from torch import _C
-from torch.nn.module import Module
+from torch.nn._module import Module
 
 
 class _Numbered(Module):

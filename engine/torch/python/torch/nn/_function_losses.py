@@ -5,8 +5,8 @@ import warnings
 
 from torch import _C
 from torch.autograd import Function
-from torch.nn.function_activations import logsigmoid
-from torch.nn.named_function import node
+from torch.nn._function_activations import logsigmoid
+from torch.nn._named_function import node
 from torch._refused import checked
 
 

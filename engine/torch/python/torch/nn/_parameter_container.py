@@ -5,8 +5,8 @@ import collections.abc
 import operator
 
 from torch._C import Tensor
-from torch.nn.container import pairs_of
-from torch.nn.module import Module
+from torch.nn._container import pairs_of
+from torch.nn._module import Module
 from torch.nn.parameter import Parameter
 from torch._typename import typename
 

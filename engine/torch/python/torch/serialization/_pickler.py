@@ -6,7 +6,7 @@ import pickle
 
 from torch import _C
 from torch.nn.parameter import Parameter
-from torch.serialization import storages
+from torch.serialization import _storages as storages
 
 
 class Name:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Pooling layers."""
 from torch.nn import functional as F
-from torch.nn.module import Module
+from torch.nn._module import Module
 
 
 class MaxPool2d(Module):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Shazeer and Stern 2018, Adafactor: the squares of a matrix's gradients are kept as one row and one column."""
-from torch.optim.by_parameter import ByParameter, number, rate_of, scalar, zeros_like
+from torch.optim._by_parameter import ByParameter, number, rate_of, scalar, zeros_like
 
 
 class Adafactor(ByParameter):
