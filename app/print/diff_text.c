@@ -3,7 +3,9 @@
 #include "app/print/sentences.h"
 #include "engine/base/alloc.h"
 #include "engine/base/line.h"
+#include "engine/profile/why/describe.h"
 #include "engine/profile/why/why.h"
+#include "engine/replay/catalog_collect.h"
 #include "ui/geometry/format.h"
 
 #include <stdio.h>
@@ -167,13 +169,63 @@ print_value(const td_compared_value *value) {
            value->number_a, value->number_b);
 }
 
+/* ---- births of values that are not finite ---- */
+
+static uint64_t
+count_births(const td_tape *tape) {
+  return td_tape_info_get(tape)->n_by_kind[TD_EVENT_anomaly];
+}
+
+/* UINT64_MAX if the tape cannot be read so far. */
+static uint64_t
+find_birth(td_tape *tape) {
+  td_segment whole = td_tape_whole(tape);
+  uint64_t found = UINT64_MAX;
+  td_tape_begin_pass(tape, &whole);
+  for (uint64_t seq = 0; seq < whole.end && found == UINT64_MAX; seq++) {
+    const td_any_event *event = td_tape_peek(tape, seq);
+    if (event && event->event.kind == TD_EVENT_anomaly) found = seq;
+  }
+  td_tape_end_pass(tape);
+  return found;
+}
+
+/* In words, or NULL. The caller frees. */
+static char *
+describe_birth(td_tape *tape, uint64_t seq) {
+  td_any_event event;
+  td_catalog *catalog;
+  td_segment segment = td_tape_segment_at(tape, seq);
+  if (td_tape_get(tape, seq, &event, NULL) != TD_OK ||
+      td_catalog_collect(tape, &segment, &catalog, NULL) != TD_OK)
+    return NULL;
+  char *text = td_why_describe(catalog, tape, &event);
+  td_catalog_free(catalog);
+  return text;
+}
+
+/* A gradient that differs may come from a value of the forward pass, of which values of nodes tell
+ * nothing. So the first birth is named where one side alone has births. */
+static void
+print_lone_births(const td_diff_report *report) {
+  uint64_t n_a = count_births(report->tape_a), n_b = count_births(report->tape_b);
+  if (!n_a == !n_b) return;
+  td_tape *tape = n_a ? report->tape_a : report->tape_b;
+  uint64_t seq = find_birth(tape);
+  char *what = seq == UINT64_MAX ? NULL : describe_birth(tape, seq);
+  if (!what) return;
+  begin_line("not finite");
+  printf("only in %s, first at event %llu: %s\n", n_a ? "A" : "B", (unsigned long long)seq, what);
+  free(what);
+}
+
 static void
 print_values(const td_compared_values *values) {
   const td_compared_value *items = values->list.items;
   uint64_t n = values->list.n_added;
   begin_line("values");
   if (values->n_compared == 0) {
-    printf("none are on both tapes\n");
+    printf("none are on both tapes: record both with --stats full\n");
     return;
   }
   char *compared = td_format_many(values->n_compared, "value", "values");
@@ -229,6 +281,7 @@ td_diff_print_text(const td_diff_report *report) {
   print_lone_nodes("only in B", &diff->b.lone_nodes);
   print_reshaped(diff);
   print_names(&diff->comparison);
+  print_lone_births(report);
   print_values(&diff->comparison.values);
   if (!report->without_durations) print_durations(&diff->comparison);
 }

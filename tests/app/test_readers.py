@@ -311,6 +311,20 @@ class Readers(CliCase):
         self.assertIn("the same, node by node", different.stdout)
         self.assertEqual(run("diff", *tapes.values(), "--tolerance", "1").returncode, 0)
 
+    def test_diff_of_births(self):
+        """The first value that is not finite, also of the forward pass, where one side alone has such values."""
+        script = os.path.join(self.folder.name, "births.py")
+        with open(script, "w") as file:
+            file.write("import sys, torch\nx = torch.ones(3, requires_grad=True)\n(x * float(sys.argv[1])).log().sum().backward()\n")
+        tapes = {value: os.path.join(self.folder.name, value + ".tape") for value in ("1", "-1")}
+        for value, tape in tapes.items():
+            self.record(tape, "--anomaly", "nonfinite", script, value)
+        told = run("diff", *tapes.values()).stdout
+        self.assertRegex(told, "\nnot finite   only in B, first at event \\d+: NaN was born in the forward pass: result 0 of .*LogBackward0")
+        self.assertIn("not finite   only in A, ", run("diff", tapes["-1"], tapes["1"]).stdout)
+        self.assertNotIn("not finite", run("diff", tapes["-1"], tapes["-1"]).stdout)
+        self.assertNotIn("not finite", run("diff", tapes["1"], tapes["1"]).stdout)
+
     def test_diff_bad_usage(self):
         self.refused("diff", self.tape)
         self.refused("diff", self.tape, self.tape, self.tape)
