@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PER_RANK 8
+#define PER_RANK 12
 #define RESETS_MAX 8
 
 static _Atomic(pthread_mutex_t *) guarded[TD_N_FORK_RANKS][PER_RANK];

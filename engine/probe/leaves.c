@@ -7,11 +7,11 @@
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
 #include "engine/probe/ids.h"
-#include "engine/probe/stacks.h"
 #include "engine/probe/tensors.h"
 #include "engine/probe/variables.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define FRAMES_MAX 16
 #define TRIES_MAX 3
@@ -29,24 +29,72 @@ typedef struct leaves {
 } leaves;
 
 static _Thread_local leaves own;
-static td_ids *tries; /* (owned) by the address of a leaf */
+static td_ids *tries;  /* (owned) by the address of a leaf */
+static td_ids *labels; /* (owned) by the address: interned names, of variables and of optimizers */
+static td_ids *owned;  /* (owned) by the address: those of optimizers */
+
+static atomic_bool names_wanted;
 
 static void
-make_tries_cb(void) {
+make_tables_cb(void) {
   tries = td_ids_new();
+  labels = td_ids_new();
+  owned = td_ids_new();
+}
+
+static void
+need_tables(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_tables_cb);
+}
+
+static uint32_t
+find_label(td_ids *among, const void *impl) {
+  uint32_t label = td_ids_find(among, impl);
+  return label == TD_NONE ? 0 : label;
+}
+
+void
+td_leaves_begin(bool has_names) {
+  need_tables();
+  atomic_store(&names_wanted, has_names);
+  td_ids_clear(labels);
+  td_ids_clear(owned);
+}
+
+uint32_t
+td_leaves_label(const void *impl) {
+  need_tables();
+  uint32_t label = find_label(owned, impl);
+  return label ? label : find_label(labels, impl);
+}
+
+uint32_t
+td_leaves_owned_label(const void *impl) {
+  need_tables();
+  return find_label(owned, impl);
+}
+
+void
+td_leaves_own(const void *impl, uint32_t label) {
+  need_tables();
+  td_ids_set(owned, impl, label);
 }
 
 static uint32_t
 n_tries(const void *impl) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, make_tries_cb);
+  need_tables();
   uint32_t n = td_ids_find(tries, impl);
   return n == TD_NONE ? 0 : n;
 }
 
 void
 td_leaves_want(uint32_t node, const void *impl) {
-  if (!td_stacks_has_names() || n_tries(impl) >= TRIES_MAX) return;
+  if (!atomic_load(&names_wanted)) return;
+  if (n_tries(impl) >= TRIES_MAX) {
+    td_ids_set(labels, impl, TD_NONE); /* of a leaf that was there before */
+    return;
+  }
   TD_GROW(own.items, own.n, own.capacity);
   own.items[own.n++] = (leaf){.impl = impl, .node = node};
 }
@@ -65,7 +113,9 @@ look(const td_variable *variable, void *data) {
   if (!found || found->named) return true;
   char *name = td_variable_text(self->python, variable);
   found->named = true;
-  TD_EMIT(node_label, .node = found->node, .label = td_intern(name));
+  uint32_t label = td_intern(name);
+  td_ids_set(labels, found->impl, label);
+  TD_EMIT(node_label, .node = found->node, .label = label);
   free(name);
   return ++self->n_named < self->n;
 }
@@ -96,6 +146,9 @@ td_leaves_name(void) {
     td_python_leave(own.python, hold);
   }
   for (size_t i = 0; i < own.n; i++)
-    if (!own.items[i].named) td_ids_set(tries, own.items[i].impl, n_tries(own.items[i].impl) + 1);
+    if (!own.items[i].named) {
+      td_ids_set(tries, own.items[i].impl, n_tries(own.items[i].impl) + 1);
+      td_ids_set(labels, own.items[i].impl, TD_NONE);
+    }
   own.n = 0;
 }

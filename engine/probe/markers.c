@@ -4,7 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/events/cuts.h"
 #include "engine/events/emit.h"
-#include "engine/probe/probe.h"
+#include "engine/probe/leaves.h"
 #include "engine/probe/python.h"
 #include "engine/probe/stacks.h"
 #include "engine/probe/steps.h"
@@ -17,6 +17,8 @@
 static const td_python *python;
 static void (*tell)(uint32_t marker);
 static void (*tell_of_rank)(int32_t rank);
+static const td_observer *observer;
+static uint32_t n_unreached, name_unreached, stack_unreached;
 static void *names; /* (owned) of markers.py */
 
 static void *
@@ -36,7 +38,9 @@ tell_optimizer(void *self, void *const *arguments, td_python_size n) {
 
 /* A parameter's name, or its number among those of its optimizer. */
 static uint32_t
-intern_name(uint32_t name, void *number) {
+intern_name(const void *tensor, void *number) {
+  uint32_t name = td_stacks_label(tensor);
+  if (!name) name = td_leaves_label(tensor);
   if (name) return name;
   char *text = td_format("parameter %lld", td_python_number(number));
   name = td_intern(text);
@@ -44,13 +48,23 @@ intern_name(uint32_t name, void *number) {
   return name;
 }
 
+/* What no module has is called so from now on. */
+static void
+call_leaf(const void *tensor, uint32_t name) {
+  uint32_t node = observer->find_leaf ? observer->find_leaf(tensor) : TD_NONE;
+  bool has_name = td_leaves_label(tensor);
+  td_leaves_own(tensor, name);
+  if (node != TD_NONE && !has_name) TD_EMIT(node_label, .node = node, .label = name);
+}
+
 /* tell_parameter(address, number, optimizer) */
 static void *
 tell_parameter(void *self, void *const *arguments, td_python_size n) {
   if (n != 3) return none();
   const void *tensor = (const void *)(uintptr_t)td_python_number(arguments[0]);
-  TD_EMIT(optimizes, .optimizer = (uint32_t)td_python_number(arguments[2]),
-          .name = intern_name(td_stacks_label(tensor), arguments[1]));
+  uint32_t name = intern_name(tensor, arguments[1]);
+  if (!td_stacks_label(tensor)) call_leaf(tensor, name);
+  TD_EMIT(optimizes, .optimizer = (uint32_t)td_python_number(arguments[2]), .name = name);
   return none();
 }
 
@@ -60,11 +74,44 @@ static void *
 tell_no_gradient(void *self, void *const *arguments, td_python_size n) {
   if (n != 3) return none();
   const void *tensor = (const void *)(uintptr_t)td_python_number(arguments[0]);
-  uint32_t name = td_stacks_label(tensor);
-  if (!name && !td_python_number(arguments[2])) return none();
+  if (!td_stacks_label(tensor) && !td_python_number(arguments[2])) return none();
   td_cut cut = td_cuts_find((uintptr_t)tensor);
-  TD_EMIT(no_gradient, .name = intern_name(name, arguments[1]), .cut = cut.kind,
+  TD_EMIT(no_gradient, .name = intern_name(tensor, arguments[1]), .cut = cut.kind,
           .stack = cut.stack);
+  return none();
+}
+
+/* tell_gradient_missing(address, number, optimizer, step) */
+static void *
+tell_gradient_missing(void *self, void *const *arguments, td_python_size n) {
+  if (n != 4 || !td_probe_is_on()) return none();
+  const void *tensor = (const void *)(uintptr_t)td_python_number(arguments[0]);
+  TD_EMIT(gradient_missing, .optimizer = (uint32_t)td_python_number(arguments[2]),
+          .step = (uint32_t)td_python_number(arguments[3]),
+          .name = intern_name(tensor, arguments[1]));
+  return none();
+}
+
+/* note_result(address): the address is that of a tensor that is no leaf. */
+static void *
+note_result(void *self, void *const *arguments, td_python_size n) {
+  uint32_t stack = 0, name;
+  if (n != 1 || !observer->find_unreached) return none();
+  name = observer->find_unreached((const void *)(uintptr_t)td_python_number(arguments[0]), &stack);
+  if (!n_unreached) name_unreached = name;
+  if (!name || name != name_unreached) return none(); /* those of one operation are told of */
+  n_unreached++;
+  stack_unreached = stack;
+  return none();
+}
+
+/* tell_results(): of all that were noted. */
+static void *
+tell_results(void *self, void *const *arguments, td_python_size n) {
+  if (n_unreached && td_probe_is_on())
+    TD_EMIT(graphs_unreached, .count = n_unreached, .name = name_unreached,
+            .stack = stack_unreached);
+  n_unreached = 0;
   return none();
 }
 
@@ -88,11 +135,16 @@ static td_python_method methods[] = {
     {"tell_parameter", tell_parameter, TD_PYTHON_FASTCALL, NULL},
     {"tell_no_gradient", tell_no_gradient, TD_PYTHON_FASTCALL, NULL},
     {"tell_rank", tell_rank, TD_PYTHON_FASTCALL, NULL},
+    {"tell_gradient_missing", tell_gradient_missing, TD_PYTHON_FASTCALL, NULL},
+    {"note_result", note_result, TD_PYTHON_FASTCALL, NULL},
+    {"tell_results", tell_results, TD_PYTHON_FASTCALL, NULL},
     {0},
 };
 
 void
-td_markers_start(void (*mark)(uint32_t marker), void (*note_rank)(int32_t rank)) {
+td_markers_start(const td_observer *from, void (*mark)(uint32_t marker),
+                 void (*note_rank)(int32_t rank)) {
+  observer = from;
   char *reason = NULL;
   python = td_python_find();
   if (!python) return;

@@ -4,13 +4,14 @@
  * a step. A program without Python has no markers. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "engine/probe/probe.h"
 
-/* td_markers_start begins to listen. `mark` gets the numbers of steps.h, and `note_rank` the rank
- * of this process once it is in a process group: at once, or when an optimizer steps for the first
- * time. Any thread that holds no lock but perhaps the GIL, which this takes. */
-void td_markers_start(void (*mark)(uint32_t marker), void (*note_rank)(int32_t rank));
+/* td_markers_start begins to listen. `observer` is the one that records; `mark` gets the numbers of
+ * steps.h, and `note_rank` the rank of this process once it is in a process group: at once, or when
+ * an optimizer steps for the first time. Any thread that holds no lock but perhaps the GIL, which
+ * this takes. */
+void td_markers_start(const td_observer *observer, void (*mark)(uint32_t marker),
+                      void (*note_rank)(int32_t rank));
 
 /* td_markers_expect_optimizer returns true if the program has made an optimizer so far. Takes the
  * GIL. */

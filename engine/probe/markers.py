@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Hears when the program's optimizers, or PyTorch's profiler, have made a step. Runs inside the program that is
-recorded, as a module of its own; the probe has put `tell_optimizer`, `tell_parameter`, `tell_profiler`, `tell_no_gradient`
-and `tell_rank` among its names.
+recorded, as a module of its own; the probe has put `tell_optimizer`, `tell_parameter`, `tell_profiler`,
+`tell_no_gradient`, `tell_rank`, `tell_gradient_missing`, `note_result` and `tell_results` among its names.
 
 An optimizer has the least number that no living optimizer has. So a program that makes a new optimizer for each
 step has one number for all of them.
@@ -11,6 +11,7 @@ subclasses of tensors are switched off. Nothing here may raise into the program,
 signal raises: Python runs it between any two instructions, also these."""
 import atexit
 import functools
+import gc
 import itertools
 import sys
 import weakref
@@ -20,6 +21,7 @@ optimizers = sys.modules["torch.optim.optimizer"]
 Optimizer = optimizers.Optimizer
 own_dict = Optimizer.__dict__["__dict__"].__get__
 known = {}  # by id: living optimizers
+FIRST_LOOK = 4  # a step after which gradients that are gone are looked for, a power of two
 
 
 class Known:
@@ -29,6 +31,8 @@ class Known:
         taken = {other.number for other in known.values()}
         self.number = next(number for number in itertools.count() if number not in taken)
         self.missing = None
+        self.n_steps = 0
+        self.never = ()  # which had no gradient in the first step
         self.is_told = False  # its parameters
         # What the reference calls is C alone: an exception of a handler would be lost there.
         self.optimizer = weakref.ref(optimizer, functools.partial(known.pop, id(optimizer)))
@@ -77,6 +81,7 @@ def tell_step(optimizer):
     """The probe comes with the program's first node, so it may have missed names, and what the first step did under
     no_grad(). The second step tells again what the first one left out."""
     self = known_of(optimizer)
+    self.n_steps += 1
     if may_look():
         look_for_missing(optimizer, self)
     tell_optimizer(self.number)
@@ -85,13 +90,30 @@ def tell_step(optimizer):
 def look_for_missing(optimizer, self):
     with no_overrides():
         if self.missing is None:
-            self.missing = tell_missing(optimizer, None, 0)
+            self.missing = self.never = tell_missing(optimizer, None, 0)
             return
         if not self.is_told:
             tell_parameters(optimizer, self)
         if self.missing:
             tell_missing(optimizer, self.missing, 1)
             self.missing = []
+        if self.n_steps >= FIRST_LOOK and self.n_steps & self.n_steps - 1 == 0:
+            tell_lost(optimizer, self)
+
+
+def tell_lost(optimizer, self):
+    """Fewer and fewer of the steps are looked at: each look reads all parameters."""
+    for number, parameter in enumerate(parameters_of(optimizer)):
+        if number not in self.never and read(parameter, "requires_grad") and read(parameter, "grad") is None:
+            tell_gradient_missing(read(parameter, "_cdata"), number, self.number, self.n_steps)
+
+
+def tell_unreached():
+    """Results that the program keeps have their graphs. Those that no pass has reached are not on the tape."""
+    for one in gc.get_objects():
+        if type(one) is torch.Tensor and not read(one, "is_leaf"):
+            note_result(read(one, "_cdata"))
+    tell_results()
 
 
 def tell_rest():
@@ -106,6 +128,8 @@ def tell_rest():
                     tell_parameters(optimizer, self)
                 if self.missing:
                     tell_missing(optimizer, self.missing, 1)
+        with no_overrides():
+            tell_unreached()
     except BaseException as error:
         if is_programs(error):
             raise

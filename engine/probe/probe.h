@@ -118,6 +118,12 @@ typedef struct td_observer {
   void (*begin)(void);  /* a recording begins: forget all ids, say how events are known */
   void (*pause)(void);  /* no recorded pass is under way: get out of the way; NULL: nothing to do */
   void (*resume)(void); /* what pause did is undone */
+  /* Of a living at::TensorImpl, with the GIL; NULL: nobody can tell. find_leaf returns the node of
+   * the tape that stores its gradient now, or TD_NONE. find_unreached returns the name of the node
+   * that made it, an interned string, and where; 0 if a pass has reached that node, or if another
+   * node leads there. */
+  uint32_t (*find_leaf)(const void *tensor);
+  uint32_t (*find_unreached)(const void *tensor, uint32_t *stack);
 } td_observer;
 
 TD_PROBE_API const td_observer *td_observer_get(void);

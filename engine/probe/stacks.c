@@ -21,6 +21,7 @@
 #include "engine/events/emit.h"
 #include "engine/probe/creation.h"
 #include "engine/probe/frames.h"
+#include "engine/probe/leaves.h"
 #include "engine/probe/module_labels.h"
 #include "engine/probe/modules.h"
 #include "engine/probe/python.h"
@@ -172,11 +173,14 @@ td_stacks_has_names(void) {
 
 uint32_t
 td_stacks_label(const void *tensor) {
-  return td_stacks_has_names() ? td_module_label_find(tensor) : 0;
+  if (!td_stacks_has_names()) return 0;
+  uint32_t label = td_module_label_find(tensor);
+  return label ? label : td_leaves_owned_label(tensor);
 }
 
 void
 td_stacks_tell(void) {
+  td_leaves_begin(td_stacks_has_names());
   td_knowledge how = td_stacks_has_names() ? TD_knowledge_observed : TD_knowledge_absent;
   TD_EMIT(known, .kind = td_intern_static("node_module"), .how = how);
   TD_EMIT(known, .kind = td_intern_static("node_label"), .how = how);

@@ -12,6 +12,7 @@ from template import HERE, escape
 TABLES = (("conformance", "Each behaviour of the engine beside three versions of PyTorch", None, "tests/semantics/rows.py"),
           ("learners", "Which scripts of tutorials and lectures print what PyTorch prints", None, "tests/learners"),
           ("own-tests", "Which of PyTorch's own tests of autograd pass", "tests/pytorch/outcomes.json", "tests/pytorch/outcomes.json"),
+          ("cases", "Mistakes that people reported, and what Tapedeck says first of each", "tests/cases/outcomes.json", "tests/cases/outcomes.json"),
           ("versions", "What each minor version of PyTorch gave when it was recorded", "tests/versions.json", "tests/versions.json"))
 IMPORTED = ("TestAutogradComplex", "TestAutogradFunctional")
 

@@ -25,13 +25,71 @@ x, y = torch.randn(10, 4), torch.randn(10, 2)
 
 # The kind, a part of what is said, and the program.
 MISTAKES = {
-    "nan_in_every_gradient": ("nonfinite_stored", r"The last gradient of .* and 2 more has NaN", """
+    "nan_in_every_gradient": ("loss_nonfinite", r"The loss was NaN in 2 of 4 passes .* Graph task 2, from ", """
 for step in range(4):
     optimizer.zero_grad()
     out = net(x)
     if step > 0: out = out * (out - out).sqrt().sum()
     out.sum().backward()
     optimizer.step()
+"""),
+    "nan_in_gradients_alone": ("nonfinite_stored", r"The last gradient of .* and 2 more has NaN", """
+for step in range(4):
+    optimizer.zero_grad()
+    out = net(x)
+    (out * (0 * out).sqrt().sum()).sum().backward()
+"""),
+    "nan_in_the_loss_alone": ("loss_nonfinite", r"The loss was NaN: graph task 3 began at AddBackward0", """
+for step in range(4):
+    optimizer.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    if step == 3: loss = loss + torch.tensor(0.0) / 0.0
+    loss.backward()
+    optimizer.step()
+"""),
+    "inf_of_one_loss_of_two": ("loss_nonfinite", r"The loss was Inf in 5 of 5 passes", """
+for step in range(5):
+    optimizer.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    (net(x).sum() + float("inf")).backward()
+    optimizer.step()
+"""),
+    "hook_that_writes": ("gradient_written", r"hook .*register_hook|hook .* wrote into the gradient that it was given, for which .*MulBackward0.* still waited", """
+a, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+v = b * 5
+u = a * 3
+u.register_hook(lambda g: g.mul_(10))
+((v + u) * 2).sum().backward()
+"""),
+    "function_that_writes": ("gradient_written", r"^.*ClipBackward.* wrote into the gradient that it was given, for which .*AddmmBackward0.* still waited", """
+class Clip(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clamp(min=0)
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.clamp_(-0.1, 0.1)
+skip = torch.nn.Linear(4, 2)
+(skip(x) + Clip.apply(net(x))).sum().backward()
+"""),
+    "auxiliary_loss_at_first": ("gradient_lost", r"weight, .*bias had a gradient at first, but none at step 4", """
+aux = torch.nn.Linear(8, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *aux.parameters()], lr=0.05)
+for step in range(6):
+    for p in [*net.parameters(), *aux.parameters()]: p.grad = None
+    h = net[0](x)
+    loss = F.mse_loss(net[2](net[1](h)), y)
+    if step == 0: loss = loss + aux(h).square().mean()
+    loss.backward()
+    optimizer.step()
+"""),
+    "validation_with_graphs": ("graphs_unreached", r"it still had 20 results of MeanBackward0 whose graphs no backward pass reached", """
+outputs = []
+for step in range(3):
+    optimizer.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+for batch in range(20): outputs.append(net(torch.randn(5, 4)).mean())
 """),
     "inf_without_a_module": ("nonfinite_stored", "The last gradient of a leaf without a name has Inf|The last gradient of w has Inf", """
 w = torch.zeros(3, requires_grad=True)
@@ -89,6 +147,84 @@ FAILS = {"second_derivative_of_a_line"}
 
 # Programs that do nothing wrong, though each looks like one of these.
 RIGHT = {
+    "a_loss_that_recovers": """
+for step in range(5):
+    optimizer.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    if step == 1: loss = loss * float("inf")
+    loss.backward()
+    if all(p.grad.isfinite().all() for p in net.parameters()): optimizer.step()
+""",
+    "a_metric_that_is_nan": """
+for step in range(4):
+    optimizer.zero_grad()
+    out = net(x)
+    ratio = out.detach().sum() / 0.0 - out.detach().sum() / 0.0
+    F.mse_loss(out, y).backward()
+    optimizer.step()
+""",
+    "a_hook_that_writes_into_its_own": """
+w = torch.ones(3, requires_grad=True)
+for step in range(4):
+    h = w * 3
+    h.register_hook(lambda g: g.mul_(10))
+    (h * 2).sum().backward()
+    w.grad = None
+""",
+    "a_hook_that_clones": """
+a, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+for step in range(4):
+    v, u = b * 5, a * 3
+    u.register_hook(lambda g: g.clone().mul_(10))
+    (v + u).sum().backward()
+    a.grad = b.grad = None
+""",
+    "a_function_that_writes_last": """
+class Clip(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clamp(min=0)
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.clamp_(-0.1, 0.1)
+for step in range(4):
+    optimizer.zero_grad()
+    first = Clip.apply(net(x))
+    (first + net(x)).sum().backward()  # the other one runs before, and nobody waits
+    optimizer.step()
+""",
+    "frozen_later": """
+for step in range(9):
+    for p in net.parameters(): p.grad = None
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+    if step == 1: net[0].requires_grad_(False)
+""",
+    "a_few_experts": """
+experts = torch.nn.ModuleList(torch.nn.Linear(4, 2) for _ in range(4))
+optimizer = torch.optim.SGD(experts.parameters(), lr=0.05)
+for chosen in (0, 1, 2, 3, 1, 2, 3, 1, 2):
+    for p in experts.parameters(): p.grad = None
+    F.mse_loss(experts[chosen](x), y).backward()
+    optimizer.step()
+""",
+    "validation_without_graphs": """
+outputs, kept = [], []
+for step in range(3):
+    optimizer.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+with torch.no_grad():
+    for batch in range(20): outputs.append(net(torch.randn(5, 4)).mean())
+for batch in range(20): kept.append(net(torch.randn(5, 4)).mean().item())
+last = net(x)
+""",
+    "results_that_passes_reached": """
+results = []
+for step in range(12):
+    results.append(net(x).sum())
+torch.stack(results).sum().backward()
+""",
     "set_to_zero": """
 for step in range(6):
     optimizer.zero_grad(set_to_none=False)

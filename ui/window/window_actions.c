@@ -381,6 +381,8 @@ static const struct {
      NEED_NOTHING, td_window_compare_schedulers},
     {"record", N_("Record a program"), "<Control>r", SECTION_WINDOW, NEED_NOTHING,
      td_window_ask_program},
+    {"record-again", N_("Record this program again, and look for NaN and Inf"), NULL,
+     SECTION_WINDOW, NEED_TAPE, td_window_ask_again},
     {"attach", N_("Attach to a program that is being recorded"), "<Control><Shift>r",
      SECTION_WINDOW, NEED_NOTHING, td_window_ask_running},
     {"start-page", N_("Go to the start page"), "<Alt>Home", SECTION_WINDOW, NEED_NOTHING,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/window_record.h"
 
+#include "ui/model/document/document_segment.h"
+#include "ui/model/playhead/playhead.h"
 #include "ui/widgets/dialogs/record_dialog.h"
 #include "ui/window/program_runner.h"
 
@@ -47,13 +49,30 @@ record(TdRecordDialog *dialog, gpointer data) {
   td_program_record_async(&program, cancellable, recorded, g_object_ref(window));
 }
 
-void
-td_window_ask_program(TdWindow *window) {
+static TdRecordDialog *
+obtain_dialog(TdWindow *window) {
   TdRecordDialog *dialog = g_object_get_data(G_OBJECT(window), DIALOG);
   if (!dialog) {
     dialog = td_record_dialog_new(GTK_WINDOW(window));
     g_object_set_data(G_OBJECT(window), DIALOG, dialog);
     g_signal_connect_object(dialog, "record", G_CALLBACK(record), window, 0);
   }
+  return dialog;
+}
+
+void
+td_window_ask_program(TdWindow *window) {
+  gtk_window_present(GTK_WINDOW(obtain_dialog(window)));
+}
+
+/* A tape names the script, and has neither its arguments nor its folder. */
+void
+td_window_ask_again(TdWindow *window) {
+  TdRecordDialog *dialog = obtain_dialog(window);
+  TdDocument *document = td_playhead_get_document(td_window_get_playhead(window));
+  const char *source = td_document_get_whole(document)->source;
+  g_autofree char *script = g_shell_quote(source);
+  g_autofree char *command = g_strdup_printf("python3 %s", script);
+  td_record_dialog_propose(dialog, g_str_has_suffix(source, ".py") ? command : "");
   gtk_window_present(GTK_WINDOW(dialog));
 }

@@ -6,3 +6,6 @@
 #include "ui/window/window.h"
 
 void td_window_ask_program(TdWindow *window);
+
+/* td_window_ask_again asks for the program of the window's tape, to look for NaN and Inf. */
+void td_window_ask_again(TdWindow *window);

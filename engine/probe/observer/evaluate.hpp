@@ -94,6 +94,13 @@ run_apply(const NodeClass *found, Evaluation *evaluation, variable_list &&inputs
     accumulation.emit(evaluation);
     return outputs;
   }
+  if (UNLIKELY(found->is_python)) {
+    Shared shared(inputs);
+    variable_list outputs = found->apply(evaluation->node, std::move(inputs));
+    shared.tell(evaluation, 0, id_of);
+    note_outputs(evaluation, outputs, false);
+    return outputs;
+  }
   variable_list outputs = found->apply(evaluation->node, std::move(inputs));
   note_outputs(evaluation, outputs, false);
   return outputs;

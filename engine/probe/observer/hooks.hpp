@@ -8,6 +8,7 @@
 
 #include "engine/probe/observer/gradients.hpp"
 #include "engine/probe/observer/graph.hpp"
+#include "engine/probe/observer/shared.hpp"
 
 namespace tapedeck {
 
@@ -120,8 +121,10 @@ pre_hook(FunctionPreHook *self, const variable_list &gradients) {
   Evaluation *evaluation = evaluation_now();
   if (!evaluation) return call(self, gradients);
   variable_list changed;
+  Shared shared(gradients);
   uint32_t name = call_between(found, evaluation, kind_of_pre_hook(evaluation->node, self),
                                found->name, [&] { changed = call(self, gradients); });
+  shared.tell(evaluation, name, id_of);
   numerics_hook_end(false, name, changed);
   return changed;
 }

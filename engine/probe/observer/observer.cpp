@@ -162,6 +162,7 @@ td_relocation relocations[] = {
     HOOK(CPU, INPUT_GRAD_BUFFERS, input_grad_buffers_hook),
     HOOK(PYTHON, INPUT_GRAD_BUFFERS, input_grad_buffers_hook),
 #endif
+    HOOK(PYTHON, "_ZN5torch8autograd4impl13gradient_edgeE", gradient_edge_hook),
     HOOK(CPU, "_ZN" SAVED_VARIABLE "10reset_dataE", reset_data_hook),
     HOOK(PYTHON, "_ZN" SAVED_VARIABLE "C1ERKN2at6TensorE", saved_variable_hook),
     NODE_HOOK(CPU, "_ZNK" SAVED_VARIABLE "6unpackE", unpack_hook),
@@ -268,6 +269,30 @@ begin() {
   ring_self = nullptr;
 }
 
+uint32_t
+find_leaf(const void *tensor) {
+  const auto *impl = static_cast<const at::TensorImpl *>(tensor);
+  const auto *meta = static_cast<const AutogradMeta *>(impl->autograd_meta_.get());
+  NodePtr node = meta ? meta->grad_accumulator_.lock() : nullptr;
+  return node ? td_ids_find(world->nodes, node.get()) : TD_NONE;
+}
+
+/* Since 2.14 each node enters the tape when it is made. */
+uint32_t
+find_unreached(const void *tensor, uint32_t *stack) {
+#if TORCH_AT_LEAST(2, 14)
+  return 0;
+#else
+  const auto *impl = static_cast<const at::TensorImpl *>(tensor);
+  const auto *meta = static_cast<const AutogradMeta *>(impl->autograd_meta_.get());
+  const Node *node = meta ? meta->grad_fn_.get() : nullptr;
+  bool is_end = node && meta->grad_fn_.use_count() == 1; /* no other node leads there */
+  if (!is_end || td_ids_find(world->nodes, node) != TD_NONE) return 0;
+  *stack = td_stacks_find(node->thread_id_, node->sequence_nr_).stack;
+  return td_probe_intern(without_namespace(node->name()).c_str());
+#endif
+}
+
 } // namespace
 
 td_ring *
@@ -299,7 +324,8 @@ bool td_clock_has_counter;
 const td_observer *
 td_observer_get(void) {
   td_clock_has_counter = *td_probe_has_counter;
-  static const td_observer observer = {TORCH_VERSION,   tapedeck::attach, tapedeck::detach,
-                                       tapedeck::begin, tapedeck::pause,  tapedeck::resume};
+  static const td_observer observer = {
+      TORCH_VERSION,   tapedeck::attach, tapedeck::detach,    tapedeck::begin,
+      tapedeck::pause, tapedeck::resume, tapedeck::find_leaf, tapedeck::find_unreached};
   return &observer;
 }

@@ -6,6 +6,7 @@
 
 #include "engine/probe/observer/cuts.hpp"
 #include "engine/probe/observer/evaluate.hpp"
+#include "engine/probe/observer/roots.hpp"
 
 namespace tapedeck {
 
@@ -81,11 +82,11 @@ struct Calling : Call {
   Thread *thread;
   bool is_done = false;
 
-  Calling(Thread *thread, bool keep_graph, bool create_graph, bool accumulate_grad, size_t n_roots,
-          size_t n_outputs)
-      : Call{thread->call,    keep_graph,     create_graph,
-             accumulate_grad, clamp(n_roots), clamp(n_outputs)},
-        thread(thread) {
+  Calling(Thread *thread, bool keep_graph, bool create_graph, bool accumulate_grad,
+          const edge_list &roots, size_t n_outputs)
+      : Call{thread->call,    keep_graph,          create_graph,
+             accumulate_grad, clamp(roots.size()), clamp(n_outputs)},
+        thread(thread), roots(roots) {
     outer_task = thread->evaluation ? thread->evaluation->task : nullptr;
     outer_node = thread->evaluation ? thread->evaluation->id : TD_NONE;
     thread->call = this;
@@ -106,6 +107,7 @@ struct Calling : Call {
   }
 
   int task_depth = 0;
+  const edge_list &roots;
 
 private:
   /* The thread is in the node, or in the final callback, that called backward. */
@@ -153,8 +155,7 @@ execute_hook(Engine *self, const edge_list &roots, const variable_list &inputs, 
   Passing passing(thread_now());
   if (passing.thread->skips)
     return self->Engine::execute(roots, inputs, keep_graph, create_graph, accumulate_grad, outputs);
-  Calling calling(passing.thread, keep_graph, create_graph, accumulate_grad, roots.size(),
-                  outputs.size());
+  Calling calling(passing.thread, keep_graph, create_graph, accumulate_grad, roots, outputs.size());
   variable_list results =
       self->Engine::execute(roots, inputs, keep_graph, create_graph, accumulate_grad, outputs);
   calling.is_done = true;
@@ -176,6 +177,7 @@ begin_graph_task(Thread *thread, Node *root, uint32_t root_id, const GraphTask &
   if (call->outer_task)
     EMIT(reentrant_enter, TIME_LAST, task->id, call->outer_task->id, call->outer_node,
          static_cast<uint32_t>(graph_task.reentrant_depth_));
+  tell_roots(call->roots, task->id, id_of);
 }
 
 inline void

@@ -35,7 +35,8 @@ obtain(td_find_leaves *self, uint32_t name) {
     self->items[self->n++] = (td_leaf_history){.name = name,
                                                .pass = TD_NONE,
                                                .owner = owner ? (uint32_t)*owner - 1 : 0,
-                                               .has_owner = owner};
+                                               .has_owner = owner,
+                                               .is_late = owner};
     *number = self->n;
   }
   return &self->items[*number - 1];
@@ -81,6 +82,8 @@ td_find_leaves_store(td_find_leaves *self, const td_event_accumulate *event, uin
   td_leaf_history *leaf = obtain(self, td_find_leaves_label_of(self, event->node));
   enter_pass(leaf, event->graph_task);
   leaf->node = event->node;
+  leaf->was_idle |= leaf->n_idle > 1;
+  leaf->n_idle = leaf->missing_step = 0;
   if (!leaf->n_stores++) leaf->seq = seq;
   leaf->n_zeros += seen >> TD_leaf_sight_zero & 1;
   note_nonfinite(leaf, event->node, seen, seq);
@@ -119,7 +122,19 @@ end_step(td_leaf_history *leaf) {
 void
 td_find_leaves_step(td_find_leaves *self, uint32_t optimizer) {
   for (uint32_t i = 0; i < self->n; i++)
-    if (self->items[i].has_owner && self->items[i].owner == optimizer) end_step(&self->items[i]);
+    if (self->items[i].has_owner && self->items[i].owner == optimizer) {
+      end_step(&self->items[i]);
+      self->items[i].n_idle++;
+    }
+}
+
+void
+td_find_leaves_lose(td_find_leaves *self, const td_event_gradient_missing *event, uint64_t seq) {
+  const uint64_t *number = td_number_map_find(&self->numbers, event->name);
+  td_leaf_history *leaf = number ? &self->items[*number - 1] : NULL;
+  if (!leaf || leaf->missing_step) return;
+  leaf->missing_step = event->step;
+  leaf->missing_seq = seq;
 }
 
 void
@@ -174,6 +189,22 @@ has_no_owner(const td_find_leaves *self, const td_leaf_history *leaf) {
   return leaf->name && leaf->n_stores >= STEPS && !leaf->has_owner;
 }
 
+/* Where a program chooses among parameters, as a mixture of experts does, others come late. */
+static bool
+are_chosen(const td_find_leaves *self, uint32_t owner) {
+  for (uint32_t i = 0; i < self->n; i++) {
+    const td_leaf_history *leaf = &self->items[i];
+    if (leaf->has_owner && leaf->owner == owner && (leaf->is_late || leaf->was_idle)) return true;
+  }
+  return false;
+}
+
+static bool
+is_lost(const td_find_leaves *self, const td_leaf_history *leaf) {
+  return leaf->name && leaf->missing_step && leaf->n_idle >= STEPS && leaf->has_owner &&
+         !leaf->is_shared && !are_chosen(self, leaf->owner);
+}
+
 static uint32_t
 count(const td_find_leaves *self, is_meant is_one, const td_leaf_history **first) {
   uint32_t n = 0;
@@ -218,9 +249,15 @@ add(td_findings *findings, td_finding_kind kind, uint64_t seq, uint32_t node, ch
                                          .advice = td_dup_string(td_translate(advice))});
 }
 
+char *
+td_find_leaves_dup_nonfinite(const td_find_leaves *self, td_tape *tape) {
+  const td_leaf_history *first;
+  return count(self, is_nonfinite, &first) ? list_names(self, is_nonfinite, tape) : NULL;
+}
+
 /* A search for births says more. */
-static void
-tell_nonfinite(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
+void
+td_find_leaves_tell_nonfinite(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
   const td_leaf_history *first;
   bool has_nan = false;
   if (strcmp(findings->looked_for, "nonfinite") == 0) return;
@@ -303,12 +340,27 @@ tell_other_parameters(const td_find_leaves *self, td_tape *tape, td_findings *fi
            "optimizer after the last change of the module's parameters."));
 }
 
+static void
+tell_lost(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
+  const td_leaf_history *first;
+  if (!count(self, is_lost, &first)) return;
+  char *names = list_names(self, is_lost, tape);
+  char *text = td_format(td_translate("%s had a gradient at first, but none at step %u of the "
+                                      "optimizer, nor later."),
+                         names, first->missing_step);
+  free(names);
+  add(findings, TD_FINDING_gradient_lost, first->missing_seq, first->node, text,
+      TD_N("It still requires a gradient. In the later steps the loss did not depend on it, or an "
+           "operation without a gradient cut it off. If that is meant, requires_grad_(False) says "
+           "so."));
+}
+
 void
 td_find_leaves_tell(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
-  tell_nonfinite(self, tape, findings);
   tell_never_cleared(self, tape, findings);
   tell_zero(self, tape, findings);
   tell_other_parameters(self, tape, findings);
+  tell_lost(self, tape, findings);
 }
 
 void

@@ -23,6 +23,10 @@ typedef struct td_leaf_history {
   uint32_t n_now, n_kept_now; /* stores since then, and those that added to something */
   uint64_t kept_seq, first_kept_seq;
   uint32_t n_steps, n_kept_steps; /* of its optimizer, with stores before them */
+  uint32_t n_idle;                /* steps of its optimizer since its last store */
+  bool is_late, was_idle;         /* stored after a step without; in between too */
+  uint32_t missing_step;          /* at which it had no gradient, nor later; or 0 */
+  uint64_t missing_seq;
 } td_leaf_history;
 
 typedef struct td_find_leaves {
@@ -44,7 +48,16 @@ void td_find_leaves_look(td_find_leaves *self, const td_event_leaf_look *event);
 void td_find_leaves_store(td_find_leaves *self, const td_event_accumulate *event, uint64_t seq);
 void td_find_leaves_own(td_find_leaves *self, const td_event_optimizes *event);
 void td_find_leaves_step(td_find_leaves *self, uint32_t optimizer);
+void td_find_leaves_lose(td_find_leaves *self, const td_event_gradient_missing *event,
+                         uint64_t seq);
 void td_find_leaves_miss(td_find_leaves *self, uint32_t name);
+
+/* td_find_leaves_dup_nonfinite returns words of the leaves whose last gradient is not finite, or
+ * NULL. The caller frees. td_find_leaves_tell_nonfinite adds what was found of these,
+ * td_find_leaves_tell the rest. */
+char *td_find_leaves_dup_nonfinite(const td_find_leaves *self, td_tape *tape);
+void td_find_leaves_tell_nonfinite(const td_find_leaves *self, td_tape *tape,
+                                   td_findings *findings);
 
 /* td_find_leaves_interrupt says that the tape lacks passes here. */
 void td_find_leaves_interrupt(td_find_leaves *self);

@@ -19,7 +19,8 @@
 static bool
 is_trouble(uint32_t kind) {
   return kind == TD_EVENT_anomaly || kind == TD_EVENT_error || kind == TD_EVENT_version_conflict ||
-         kind == TD_EVENT_stream_conflict || kind == TD_EVENT_warning;
+         kind == TD_EVENT_stream_conflict || kind == TD_EVENT_warning ||
+         kind == TD_EVENT_gradient_written;
 }
 
 /* Masks of attention are made of such. */
@@ -145,11 +146,14 @@ static td_finding_kind
 kind_of(td_tape *tape, const td_any_event *event) {
   switch (event->event.kind) {
   case TD_EVENT_anomaly:
+  case TD_EVENT_absorbed: /* it led to a birth */
     return TD_FINDING_nonfinite;
   case TD_EVENT_version_conflict:
     return TD_FINDING_version_conflict;
   case TD_EVENT_stream_conflict:
     return TD_FINDING_stream_conflict;
+  case TD_EVENT_gradient_written:
+    return TD_FINDING_gradient_written;
   case TD_EVENT_warning:
     return TD_FINDING_warning;
   default:
@@ -232,6 +236,10 @@ advise(td_find_troubles *self, const td_catalog *catalog, td_tape *tape, td_find
     return td_dup_string(
         td_translate("Each gradient that a backward function returns must have the shape of "
                      "the input that it is for."));
+  if (kind == TD_FINDING_gradient_written)
+    return td_dup_string(td_translate(
+        "Both got the same tensor, so the one that waited used what the other made of "
+        "it, and its gradients may be wrong. Write into a copy: grad = grad.clone()."));
   char *meaning = td_why_mean(catalog, tape, &trouble->event);
   bool asks = self->knows_edges && trouble->event.event.kind == TD_EVENT_anomaly &&
               td_cause_of_forward(&trouble->event.anomaly) && self->n_traced++ < EXPLAINED_MAX;

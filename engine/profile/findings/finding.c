@@ -56,7 +56,7 @@ is_for_looks(td_event_kind needs) {
 static bool
 is_of_one_process(td_finding_kind kind) {
   return kind == TD_FINDING_never_cleared || kind == TD_FINDING_stale_node ||
-         kind == TD_FINDING_other_parameters;
+         kind == TD_FINDING_other_parameters || kind == TD_FINDING_gradient_lost;
 }
 
 bool
@@ -64,9 +64,20 @@ td_findings_look_at_leaves(const td_catalog *catalog) {
   return strcmp(td_catalog_setting_find(catalog, "leaves"), "looked") == 0;
 }
 
+/* Older tapes of the same kind have the setting "leaves" alone. */
+bool
+td_findings_look_at_roots(const td_catalog *catalog) {
+  return strcmp(td_catalog_setting_find(catalog, "roots"), "looked") == 0;
+}
+
 bool
 td_finding_is_judged(const td_tape_info *info, const td_catalog *catalog, td_finding_kind kind) {
   if (is_for_looks(kinds[kind].needs) && !td_findings_look_at_leaves(catalog)) return false;
+  bool needs_roots = kinds[kind].needs == TD_EVENT_root_look ||
+                     kinds[kind].needs == TD_EVENT_gradient_written ||
+                     kinds[kind].needs == TD_EVENT_gradient_missing ||
+                     kinds[kind].needs == TD_EVENT_graphs_unreached;
+  if (needs_roots && !td_findings_look_at_roots(catalog)) return false;
   if (is_of_one_process(kind) && catalog->n_processes > 1) return false;
   bool needs_all = kind == TD_FINDING_rule_broken || kind == TD_FINDING_order_surprise;
   if (needs_all && !is_for_rules(info)) return false;
@@ -120,6 +131,9 @@ td_findings_search_note(const td_findings *findings) {
   if (strcmp(looked_for, "nan") == 0)
     return "The recording looked for NaN, not for Inf: --anomaly nonfinite does both.";
   if (has_nonfinite(findings)) return "";
+  if (!findings->unjudged[TD_FINDING_loss_nonfinite])
+    return "The recording looked for NaN and Inf in losses and in what parameters store, and not "
+           "for where they are born: tapedeck record --anomaly nonfinite does.";
   if (!findings->unjudged[TD_FINDING_nonfinite_stored])
     return "The recording looked for NaN and Inf in what parameters store, and not for where they "
            "are "

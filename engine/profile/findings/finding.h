@@ -30,6 +30,10 @@ bool td_finding_is_judged(const td_tape_info *info, const td_catalog *catalog,
  * optimizers have. The catalog may be that of a segment. */
 bool td_findings_look_at_leaves(const td_catalog *catalog);
 
+/* td_findings_look_at_roots returns true if the recording looked at the values that passes begin
+ * at, and for what came with that: gradients that are written into, and graphs without a pass. */
+bool td_findings_look_at_roots(const td_catalog *catalog);
+
 typedef struct td_finding {
   td_finding_kind kind;
   uint64_t seq;       /* the event that shows it: of several, the first */

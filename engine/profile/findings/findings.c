@@ -2,22 +2,27 @@
 #include "engine/profile/findings/findings.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/line.h"
 #include "engine/base/translate.h"
 #include "engine/profile/findings/find_hooks.h"
 #include "engine/profile/findings/find_kept.h"
 #include "engine/profile/findings/find_leaves.h"
 #include "engine/profile/findings/find_orders.h"
 #include "engine/profile/findings/find_results.h"
+#include "engine/profile/findings/find_roots.h"
 #include "engine/profile/findings/find_rules.h"
+#include "engine/profile/findings/find_slices.h"
 #include "engine/profile/findings/find_stale.h"
 #include "engine/profile/findings/find_troubles.h"
 #include "engine/profile/findings/find_unreached.h"
+#include "engine/profile/source_place.h"
 #include "engine/replay/catalog_visit.h"
 #include "engine/rules/task_order.h"
 
 #include <stdlib.h>
 
 #define DEPTH_TOLD (TD_MAX_DEPTH / 2)
+#define RESULTS_TOLD 8
 
 /* ---- looking ---- */
 
@@ -34,6 +39,11 @@ typedef struct looking {
   td_find_leaves leaves;
   td_find_stale stale;
   td_find_results results;
+  td_find_roots roots;
+  td_find_slices slices;
+  td_event_graphs_unreached unreached_graphs; /* the last one, or zeros */
+  uint64_t unreached_seq;
+  bool has_gaps;           /* the recording left passes out */
   td_number_map outermost; /* graph tasks under way: 1 + the root; after its end 0 */
   uint32_t forgotten_at;   /* size of the map */
   td_finding deepest;
@@ -69,6 +79,7 @@ end_pass(looking *self, const td_event_graph_task_end *event, uint64_t seq) {
   forget_some(self);
   td_find_troubles_end_pass(&self->troubles);
   td_find_hooks_end_pass(&self->hooks);
+  td_find_slices_end_pass(&self->slices);
   if (!self->kept.is_confused) td_find_orders_end_pass(&self->orders);
   td_find_kept_end_pass(&self->kept, root, seq);
 }
@@ -86,6 +97,9 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   looking *self = data;
   switch (event->event.kind) {
   case TD_EVENT_node_new:
+    td_find_roots_make(&self->roots, &event->node_new);
+    td_find_slices_make(&self->slices, event->node_new.node,
+                        td_tape_string(self->tape, event->node_new.name));
     td_find_stale_make(&self->stale, &event->node_new,
                        td_tape_string(self->tape, event->node_new.name));
     return td_find_kept_make(&self->kept, event->node_new.node);
@@ -93,6 +107,8 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     return td_find_stale_link(&self->stale, &event->edge_new);
   case TD_EVENT_node_free:
     td_find_leaves_free_node(&self->leaves, event->node_free.node);
+    td_find_roots_free_node(&self->roots, event->node_free.node);
+    td_find_slices_free_node(&self->slices, event->node_free.node);
     td_find_stale_free_node(&self->stale, event->node_free.node);
     return td_find_kept_free(&self->kept, event->node_free.node);
   case TD_EVENT_node_label:
@@ -101,6 +117,8 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     td_find_stale_run(&self->stale, &self->leaves, event->node_begin.node, seq);
     return td_find_unreached_run(&self->unreached,
                                  td_find_leaves_label_of(&self->leaves, event->node_begin.node));
+  case TD_EVENT_root_look:
+    return td_find_roots_look(&self->roots, &event->root_look, seq);
   case TD_EVENT_leaf_look:
     return td_find_leaves_look(&self->leaves, &event->leaf_look);
   case TD_EVENT_optimizes:
@@ -108,7 +126,14 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   case TD_EVENT_optimizer_step:
     td_find_leaves_step(&self->leaves, event->optimizer_step.optimizer);
     return td_find_stale_step(&self->stale, event->optimizer_step.optimizer);
+  case TD_EVENT_gradient_missing:
+    return td_find_leaves_lose(&self->leaves, &event->gradient_missing, seq);
+  case TD_EVENT_graphs_unreached:
+    self->unreached_graphs = event->graphs_unreached;
+    self->unreached_seq = seq;
+    return;
   case TD_EVENT_left_out:
+    self->has_gaps = true;
     return td_find_leaves_interrupt(&self->leaves);
   case TD_EVENT_exec_info:
     return td_find_results_want(&self->results, &event->exec_info);
@@ -119,6 +144,7 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     return td_find_unreached_store(&self->unreached,
                                    td_find_leaves_label_of(&self->leaves, event->accumulate.node));
   case TD_EVENT_buffer_add:
+    td_find_slices_take(&self->slices, &event->buffer_add, seq);
     return td_find_orders_take(&self->orders, &event->buffer_add, seq, period_now(self));
   case TD_EVENT_hook_begin:
     return td_find_hooks_take(&self->hooks, &event->hook_begin, seq);
@@ -127,9 +153,11 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     return td_find_unreached_take(&self->unreached, self->tape, &event->no_gradient, seq);
   case TD_EVENT_graph_task_begin:
     td_find_results_begin_pass(&self->results, &event->graph_task_begin);
+    td_find_roots_begin_pass(&self->roots, &event->graph_task_begin);
     return begin_pass(self, &event->graph_task_begin);
   case TD_EVENT_graph_task_end:
     td_find_results_end_pass(&self->results, &event->graph_task_end, seq);
+    td_find_roots_end_pass(&self->roots, event->graph_task_end.graph_task);
     return end_pass(self, &event->graph_task_end, seq);
   case TD_EVENT_reentrant_enter:
     return enter(self, &event->reentrant_enter, seq);
@@ -159,6 +187,8 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
   td_find_orders_learn(&self->orders, catalog);
   td_find_stale_learn(&self->stale, catalog);
   td_find_results_learn(&self->results, catalog);
+  td_find_roots_learn(&self->roots, catalog);
+  td_find_slices_learn(&self->slices, catalog);
   if (self->depth >= DEPTH_TOLD && !self->deepest.line)
     self->deepest.line = td_finding_line(td_catalog_node_find(catalog, self->deepest.node));
   return TD_OK;
@@ -178,8 +208,44 @@ tell_depth(looking *self) {
   self->deepest = (td_finding){0};
 }
 
+/* A few results may be left over. What was left out of the recording may have reached them. */
+static void
+tell_unreached(looking *self) {
+  const td_event_graphs_unreached *event = &self->unreached_graphs;
+  if (event->count < RESULTS_TOLD || self->has_gaps) return;
+  char *place = event->stack ? td_source_place(td_tape_string(self->tape, event->stack)) : NULL;
+  td_findings_add(
+      self->findings,
+      (td_finding){.kind = TD_FINDING_graphs_unreached,
+                   .seq = self->unreached_seq,
+                   .node = TD_NONE,
+                   .n = 1,
+                   .text = td_format(td_translate("When the program ended, it still had %u results "
+                                                  "of %s whose graphs no backward pass reached."),
+                                     event->count, td_tape_string(self->tape, event->name)),
+                   .advice = td_dup_string(td_translate(
+                       "Each keeps what its operations saved. Validation needs no graph: compute "
+                       "under torch.no_grad(), or keep item() or detach() of the result.")),
+                   .line = place ? td_line_make(place, TD_NAME_SHOWN) : NULL});
+  free(place);
+}
+
+/* One mistake is one finding. A birth that was found says more than what it led to. */
+static void
+tell_nonfinite(looking *self) {
+  for (uint32_t i = 0; i < self->findings->n; i++)
+    if (self->findings->items[i].kind == TD_FINDING_nonfinite) return;
+  char *leaves = td_find_leaves_dup_nonfinite(&self->leaves, self->tape);
+  if (td_find_roots_has_bad(&self->roots))
+    td_find_roots_tell(&self->roots, leaves, self->findings);
+  else
+    td_find_leaves_tell_nonfinite(&self->leaves, self->tape, self->findings);
+  free(leaves);
+}
+
 static void
 tell(looking *self) {
+  tell_nonfinite(self);
   td_find_troubles_finish(&self->troubles, self->findings);
   td_find_unreached_tell(&self->unreached, self->tape, self->findings);
   td_find_hooks_tell(&self->hooks, self->tape, self->findings);
@@ -188,6 +254,8 @@ tell(looking *self) {
   td_find_leaves_tell(&self->leaves, self->tape, self->findings);
   td_find_stale_tell(&self->stale, self->tape, self->findings);
   td_find_results_tell(&self->results, self->findings);
+  td_find_slices_tell(&self->slices, self->findings);
+  tell_unreached(self);
   tell_depth(self);
   self->findings->n_left_out += self->troubles.n_left_out;
   td_findings_finish(self->findings);
@@ -203,6 +271,8 @@ fini(looking *self) {
   td_find_leaves_fini(&self->leaves);
   td_find_stale_fini(&self->stale);
   td_find_results_fini(&self->results);
+  td_find_roots_fini(&self->roots);
+  td_find_slices_fini(&self->slices);
   td_number_map_fini(&self->outermost);
   free(self->deepest.line);
 }

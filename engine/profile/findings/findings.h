@@ -16,6 +16,11 @@
  *   none. What one line cut off its loss is one finding. Neither did its node store one later on
  * the tape, or run, if nobody saw what is stored. Of a parameter without a name, nobody can tell
  * what came later.
+ * - loss_nonfinite: the value at which a pass began was one number and not finite, in the last of
+ * the passes whose roots were made in the same place. That finding names gradients that are
+ * not finite too.
+ * - gradient_written: see gradient_written of events.def. Whether the other node's gradients
+ * changed is not looked at: writing what was there before is a finding too.
  * - nonfinite_stored: in the last pass that stored a gradient into a leaf, that gradient was not
  *   finite. Earlier passes do not count: a program may leave such a step out and go on, as
  *   GradScaler does. A recording that looked for births has no such finding.
@@ -29,6 +34,10 @@
  *   ran after two steps, or more, that the parameter's optimizer made since.
  * - other_parameters: as many parameters of optimizers without name and gradient as there are
  *   parameters with name and gradients that no optimizer has.
+ * - gradient_lost: a parameter that had a gradient at the first step of its optimizer had none at a
+ *   later one, and none came until the end of the tape, for three steps at least. All other
+ *   parameters of the optimizer had one at the first step, and at each step in a row.
+ * - graphs_unreached: eight results or more, as PyTorch's Python has them when the program ends.
  * - result_unreached: a program failed, and its last pass ended well but reached no node whose
  *   gradient it was to return. With allow_unused=True a program does not fail.
  * - graphs_kept: the nodes of some passes were not freed two passes later. At the end there are
@@ -41,6 +50,7 @@
  * - order_surprise: a pass left its predicted order, and not because of timing, hooks, passes
  * inside or other callers. Who is first of several threads is a guess.
  * - rule_broken: a rule of check.h.
+ * - whole_gradients: in one pass a node got 100 gradients or more from slices, 64 MB in all.
  * - deep_reentry: backward calls lay half as deep inside one another as the engine's limit.
  *
  * The thread that owns the tape. */

@@ -55,6 +55,14 @@ choose_version_conflict(const td_any_event *event) {
 }
 
 static const char *
+choose_gradient_written(const td_any_event *event) {
+  return event->gradient_written.hook
+             ? TD_N("hook {hook} of {node} wrote into the gradient that it was given, for which "
+                    "{waiting} still waited")
+             : NULL;
+}
+
+static const char *
 choose_absorbed(const td_any_event *event) {
   return td_birth_absorbed_sentence(&event->absorbed);
 }

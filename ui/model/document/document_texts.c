@@ -52,11 +52,18 @@ calm_text(TdDocument *self) {
   if (td_document_get_info(self)->known[TD_EVENT_error] == TD_knowledge_absent)
     return _("The tape does not show whether there was an error. It does not show NaN and Inf "
              "either: the recording did not look for them.");
+  if (td_document_get_info(self)->n_by_kind[TD_EVENT_unread])
+    return _("There is no error. The recording could not read all gradients, so there may be NaN "
+             "and Inf.");
   if (strcmp(search, "nonfinite") == 0)
     return _("There is no error, and no gradient or sum was NaN or Inf.");
   if (strcmp(search, "nan") == 0)
     return _("There is no error, and no gradient or sum was NaN. The recording did not look for "
              "Inf. To look for both, record with --anomaly nonfinite.");
+  if (td_findings_look_at_roots(td_document_get_whole(self)))
+    return _("There is no error. The last losses that are one number are finite, and so are the "
+             "last gradients that parameters stored. To look for NaN and Inf everywhere, record "
+             "with --anomaly nonfinite.");
   if (td_findings_look_at_leaves(td_document_get_whole(self)))
     return _("There is no error, and the last gradients that parameters stored are finite. To "
              "look for NaN and Inf everywhere, record with --anomaly nonfinite.");

@@ -123,8 +123,16 @@ td_finding_dup_unjudged(TdDocument *document) {
 gboolean
 td_finding_was_looked_for(TdDocument *document) {
   const td_catalog *whole = td_document_get_whole(document);
+  if (td_document_get_info(document)->n_by_kind[TD_EVENT_unread]) return FALSE;
   return g_str_equal(td_catalog_setting_find(whole, "anomaly"), "nonfinite") ||
-         td_findings_look_at_leaves(whole);
+         (td_findings_look_at_leaves(whole) && td_findings_look_at_roots(whole));
+}
+
+gboolean
+td_finding_can_look_further(TdDocument *document) {
+  const td_catalog *whole = td_document_get_whole(document);
+  gboolean is_recorded = whole->probe_level == 1 || whole->probe_level == 2;
+  return is_recorded && !g_str_equal(td_catalog_setting_find(whole, "anomaly"), "nonfinite");
 }
 
 /* ---- looking ---- */

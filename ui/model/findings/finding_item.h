@@ -37,6 +37,10 @@ char *td_finding_dup_unjudged(TdDocument *document);
  */
 gboolean td_finding_was_looked_for(TdDocument *document);
 
+/* td_finding_can_look_further returns TRUE if a recording of the same program, with other options,
+ * would look where this one did not. */
+gboolean td_finding_can_look_further(TdDocument *document);
+
 /* td_finding_items_async looks for findings. finish returns a list of TdFindingItem, which the
  * caller unrefs, or NULL with an error of TD_ERROR or G_IO_ERROR_CANCELLED. */
 void td_finding_items_async(TdDocument *document, GCancellable *cancellable,

@@ -77,6 +77,12 @@ td_record_dialog_is_live(TdRecordDialog *self) {
   return gtk_switch_get_active(self->live);
 }
 
+void
+td_record_dialog_propose(TdRecordDialog *self, const char *command) {
+  gtk_switch_set_active(self->nan, TRUE);
+  if (!*td_record_dialog_get_command(self)) gtk_editable_set_text(self->command, command);
+}
+
 TdRecordDialog *
 td_record_dialog_new(GtkWindow *parent) {
   return g_object_new(TD_TYPE_RECORD_DIALOG, "transient-for", parent, NULL);

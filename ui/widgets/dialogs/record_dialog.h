@@ -12,6 +12,11 @@ G_DECLARE_FINAL_TYPE(TdRecordDialog, td_record_dialog, TD, RECORD_DIALOG, AdwWin
 
 TdRecordDialog *td_record_dialog_new(GtkWindow *parent);
 
+/* td_record_dialog_propose has it look for NaN. What was typed before stays; else `command` is
+ * there.
+ */
+void td_record_dialog_propose(TdRecordDialog *self, const char *command);
+
 const char *td_record_dialog_get_command(TdRecordDialog *self);
 const char *td_record_dialog_get_folder(TdRecordDialog *self);
 gboolean td_record_dialog_finds_nan(TdRecordDialog *self);

@@ -23,6 +23,7 @@ struct _TdFindingsPane {
   GtkStack *stack, *findings;
   GtkStackPage *list_page;
   AdwStatusPage *none;
+  GtkWidget *again; /* a button, where a recording can look further */
   GtkListBox *cards;
   GtkListView *list;
   TdPlayhead *playhead;      /* (owned) */
@@ -69,14 +70,15 @@ make_card(gpointer item, gpointer data) {
 static void
 show_findings(TdFindingsPane *self, GListModel *items) {
   guint n = g_list_model_get_n_items(items);
+  TdDocument *document = td_playhead_get_document(self->playhead);
   td_focus_drop(GTK_WIDGET(self->cards));
   gtk_list_box_bind_model(self->cards, items, make_card, NULL, NULL);
+  gtk_widget_set_visible(self->again, td_finding_can_look_further(document));
   set_count(self, n);
   if (n) {
     gtk_stack_set_visible_child_name(self->findings, "cards");
     return;
   }
-  TdDocument *document = td_playhead_get_document(self->playhead);
   g_autofree char *calm = td_document_dup_calm_text(document);
   g_autofree char *unjudged = td_finding_dup_unjudged(document);
   g_autofree char *text = g_strjoin(*unjudged ? "\n\n" : "", calm, unjudged, NULL);
@@ -225,6 +227,7 @@ td_findings_pane_class_init(TdFindingsPaneClass *klass) {
   gtk_widget_class_bind_template_child(widget_class, TdFindingsPane, findings);
   gtk_widget_class_bind_template_child(widget_class, TdFindingsPane, list_page);
   gtk_widget_class_bind_template_child(widget_class, TdFindingsPane, none);
+  gtk_widget_class_bind_template_child(widget_class, TdFindingsPane, again);
   gtk_widget_class_bind_template_child(widget_class, TdFindingsPane, cards);
   gtk_widget_class_bind_template_child(widget_class, TdFindingsPane, list);
 }
