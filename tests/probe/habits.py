@@ -16,26 +16,15 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
 import torches  # noqa: E402
+from beside_plain import WAYS, recorder, run  # noqa: E402
 
-BUILD = pathlib.Path(os.environ.get("BUILD_ROOT", ROOT / "build"))
 PROGRAM = ROOT / "tests" / "probe" / "habit_programs.py"
-WAYS = {"default": [], "everything": ["--anomaly=nonfinite", "--stats=full", "--stacks"], "level 2": ["--level", "2", "--anomaly=nonfinite"]}
-
-
-def run(words, folder):
-    """What came out, seconds of processor time, and MB of memory at most; of the process that ended last, with its children."""
-    with open(os.path.join(folder, "out"), "w+b") as out, open(os.path.join(folder, "err"), "w+b") as err:
-        child = subprocess.Popen(words, stdout=out, stderr=err, cwd=folder, env=os.environ | {"OMP_NUM_THREADS": "1"})
-        _, status, usage = os.wait4(child.pid, 0)
-        out.seek(0)
-        end = os.waitstatus_to_exitcode(status)
-        return (end if end >= 0 else 128 - end, out.read()), usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def least(words, folder, runs):
     ends = [run(words, folder) for _ in range(runs)]
-    outcomes = {end[0] for end in ends}
-    return ends[0][0] if len(outcomes) == 1 else None, min(end[1] for end in ends), min(end[2] for end in ends)
+    outcomes = {(end.end, end.output) for end in ends}
+    return outcomes.pop() if len(outcomes) == 1 else None, min(end.seconds for end in ends), min(end.megabytes for end in ends)
 
 
 def cell(plain, recorded):
@@ -57,8 +46,7 @@ def table(python, names, runs):
             plain = least(command, folder, runs)
             cells = []
             for options in WAYS.values():
-                recorder = [str(BUILD / "app" / "tapedeck"), "record", *options, "--force", "-o", "t.tape", "--"]
-                cells.append(cell(plain, least(recorder + command, folder, runs)))
+                cells.append(cell(plain, least(recorder(options, "t.tape") + command, folder, runs)))
             differs = differs or any("DIFFERS" in one for one in cells)
             print(f"| `{name}` | {plain[1]:.1f} s, {plain[2]:.0f} MB | " + " | ".join(cells) + " |", flush=True)
     return differs
