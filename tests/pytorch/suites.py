@@ -165,6 +165,7 @@ def main():
     wanted.way = wanted.way or list(WAYS)
     n_bad = 0
     for python in wanted.python or list(torches.installed().values()):
+        subprocess.run([BUILD / "app" / "tapedeck", "fit", python], check=True, stdout=subprocess.DEVNULL)  # once, outside of what is measured
         version = subprocess.check_output([python, "-c", "import torch; print(torch.__version__)"], text=True).strip()
         for path in files_of(wanted.folder.resolve(), wanted.names or FILES):
             what = f"{version} {path.relative_to(wanted.folder.resolve()).with_suffix('')}" + "".join(f" -k {word}" for word in wanted.k)
