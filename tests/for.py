@@ -53,6 +53,11 @@ def sources():
     return [path for top in ("app", "engine", "ui") for path in (ROOT / top).rglob("*") if path.suffix in (".c", ".cpp", ".h", ".def", ".py")]
 
 
+def may_run(test, path):
+    """The checks of the repository read sources and run none of them. They are the tests of themselves, and of documents."""
+    return test == path or test.parent.name != "repo" or path.suffix not in (".c", ".cpp", ".hpp", ".h", ".def", ".py")
+
+
 def quoted(path):
     """The texts in quotes; the path of an included header is one of them."""
     return {one or other for one, other in QUOTED.findall(read(path))}
@@ -99,7 +104,7 @@ class Map:
         """[(worth, test, the source through which it was found)], the best first."""
         seen, level = {path}, [path]
         for _ in range(MOST_STEPS if path.suffix in (".c", ".cpp", ".h", ".def", ".py") else 1):
-            found = [(self.worth(test, through), test, through) for through in level for test in self.tests]
+            found = [(self.worth(test, through), test, through) for through in level for test in self.tests if may_run(test, path)]
             best = max((row[0] for row in found), default=0)
             if best >= WORTH:
                 return sorted((row for row in found if row[0] >= best * WORTH), key=lambda row: -row[0])

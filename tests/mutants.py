@@ -11,7 +11,7 @@ C programs first, then (--tests quick, as without the option) the scripts of the
 without the mutant is ended and counts as failed.
 
 Each mutant is a row of tests/MUTANTS.md. The same seed makes the same mutants of the same sources; what has a row is not tried again, so a
-run that was interrupted goes on. --again tries those that are alive once more, for instance after a test was added. Who has read a mutant and
+run that was interrupted goes on. --again tries those that are alive or untried once more, for instance after a test was added, or with more tests. Who has read a mutant and
 knows why no test can notice it writes `equal: REASON` into its last cell, which stays."""
 import argparse
 import json
@@ -43,7 +43,7 @@ HEAD = """# Mutants
 
 `tests/mutants.py` makes small random changes in {folders}, one at a time, and runs the tests that
 `tests/for.py` names for that file. A mutant is *killed* if a test fails. *Equal* are those that leave the same machine code, or
-that no test can notice, with the reason. Do not edit the rows but for such a reason.
+that no test can notice, with the reason. *Alive* says which tests ran: others may notice it. *Untried* are those for which none ran. Do not edit the rows but for such a reason.
 
 {summary}
 
@@ -76,9 +76,9 @@ def write_page(mutants):
 
 def summary(mutants):
     words = [mutant.outcome.split(":")[0].split()[0] for mutant in mutants]
-    killed, alive, equal = (words.count(word) for word in ("killed", "alive", "equal"))
+    killed, alive, equal, untried = (words.count(word) for word in ("killed", "alive", "equal", "untried"))
     share = f", {100 * killed / (killed + alive):.0f} % of those that are not equal" if killed + alive else ""
-    return f"{len(mutants)} mutants: {killed} killed{share}, {alive} alive, {equal} equal."
+    return f"{len(mutants)} mutants: {killed} killed{share}, {alive} alive, {equal} equal, {untried} untried."
 
 
 def run(words, limit_s=None, **more):
@@ -231,7 +231,7 @@ class Judge:
         text = path.read_text()
         names = [name for name in self.tests.of(mutant.file, self.which) if self.tests.limit(name)]
         if not names:
-            return "alive: no test ran"
+            return "untried: none of the tests that were wanted is named"
         if mutant.file.endswith(".c"):
             subprocess.run(["ninja", "-C", BUILD, *objects(mutant.file)], capture_output=True)
             code = machine_code(mutant.file)
@@ -295,12 +295,12 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--tests", choices=["programs", "quick", "all"], default="quick", help="which of those that are named")
-    parser.add_argument("--again", action="store_true", help="try those that are alive once more")
+    parser.add_argument("--again", action="store_true", help="try those that are alive or untried once more")
     parser.add_argument("names", nargs="*", help="files or folders, from the top of the tree; without any, " + ", ".join(FOLDERS))
     wanted = parser.parse_args()
     prepare()
     judge, known = Judge(wanted.tests), read_page()
-    tried = [(mutant.key, mutant) for mutant in known.values() if mutant.outcome.startswith("alive")] if wanted.again else new_mutants(wanted, known)
+    tried = [(mutant.key, mutant) for mutant in known.values() if mutant.outcome.startswith(("alive", "untried"))] if wanted.again else new_mutants(wanted, known)
     for key, mutant in tried:
         outcome = judge.judge(mutant)
         if outcome:

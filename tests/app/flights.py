@@ -22,6 +22,7 @@ import display  # noqa: E402
 display.ensure()
 
 import torches  # noqa: E402
+from beside_plain import broken_rules  # noqa: E402
 from record_case import TAPEDECK, plain_environment  # noqa: E402
 from window_case import Window  # noqa: E402
 
@@ -104,9 +105,8 @@ class Training:
 
     def judge(self, tape):
         """Returns how many passes are on it."""
-        done = subprocess.run([TAPEDECK, "check", tape], capture_output=True, text=True, timeout=300)
-        broken = [line for line in done.stdout.splitlines() if ": complete: " not in line]
-        assert not broken and done.returncode in (0, 1), (tape.name, broken, done.stderr)
+        broken = broken_rules(tape)
+        assert not broken, (tape.name, broken)
         info = subprocess.run([TAPEDECK, "info", "--json", tape], capture_output=True, text=True, timeout=300)
         assert info.returncode == 0, info
         passes = len(json.loads(info.stdout)["graph_tasks"])

@@ -22,7 +22,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "fixtures"))
 import torches  # noqa: E402
-from beside_plain import BUILD, WAYS, recorder, run  # noqa: E402
+from beside_plain import BUILD, WAYS, broken_rules, recorder, run  # noqa: E402
 
 PAGE = HERE / "SUITES.md"
 FILES = ("test_autograd test_nn nn test_modules test_optim test_nestedtensor test_sparse test_overrides test_python_dispatch test_jit "
@@ -52,13 +52,10 @@ def outcomes_of(path):
     return found
 
 
-def is_broken(tape, folder):
-    """Whether the tape breaks a rule. A killed process may leave its tape without an end."""
-    done = subprocess.run([BUILD / "app" / "tapedeck", "check", tape], cwd=folder, capture_output=True, text=True)
-    wrong = [line for line in done.stdout.splitlines() if ": complete: " not in line]
-    if wrong or done.returncode not in (0, 1):
-        print(f"check {tape}: {done.returncode} {' '.join(wrong)[:400]} {done.stderr[-400:]}", flush=True)
-    return bool(wrong) or done.returncode not in (0, 1)
+def is_broken(tape):
+    if broken := broken_rules(tape):
+        print(f"check {tape.name}: {' '.join(broken)[:400]}", flush=True)
+    return bool(broken)
 
 
 class File:
@@ -76,7 +73,7 @@ class File:
             environment = os.environ | {"OMP_NUM_THREADS": "1", "TMPDIR": name, "PYTHONDONTWRITEBYTECODE": "1"}
             cost = run(command, name, self.wanted.limit, cwd=self.path.parent, env=environment)
             tapes = sorted(folder.glob("*.tape"))
-            bad = sum(is_broken(tape, folder) for tape in tapes)
+            bad = sum(is_broken(tape) for tape in tapes)
             if not (found := outcomes_of(folder / "outcomes")):
                 print(f"{self.path.name}: no test ran: {(folder / 'err').read_text(errors='replace')[-800:]}", flush=True)
             return Run(found, cost, len(tapes), bad)
