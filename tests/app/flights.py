@@ -25,6 +25,7 @@ import torches  # noqa: E402
 from beside_plain import broken_rules  # noqa: E402
 from record_case import TAPEDECK, plain_environment  # noqa: E402
 from window_case import Window  # noqa: E402
+from window_tapes import OUTPUT  # noqa: E402
 
 MOST_GROWTH_MB = 8  # between the second quarter of a life and the last one; a leak of 60 bytes an event is 30 MB a minute
 LEAST_LIFE_S = 40   # of a training whose memory is judged
@@ -157,6 +158,7 @@ def fly(training, chance, until, counts):
 def main():
     minutes, seed = float(sys.argv[1]) if len(sys.argv) > 1 else 15, int(sys.argv[2]) if len(sys.argv) > 2 else 1
     torches.need_compiler()
+    OUTPUT.mkdir(parents=True, exist_ok=True)
     chance, begin, n_failed, n = random.Random(seed), time.monotonic(), 0, 0
     counts, pythons, largest = {"attach": 0, "dump": 0, "tapes": 0}, torches.pythons(), 0
     while time.monotonic() < begin + minutes * 60:
@@ -164,9 +166,9 @@ def main():
         training, n = Training(python, keep, live), n + 1
         try:
             fly(training, chance, begin + minutes * 60, counts)
-        except (AssertionError, subprocess.TimeoutExpired) as problem:
+        except Exception as problem:  # of a window too, whatever it is: the other trainings fly
             n_failed += 1
-            print(f"flight {n} --keep {keep}{' --live' if live else ''} failed: {problem}", flush=True)
+            print(f"flight {n} --keep {keep}{' --live' if live else ''} failed: {type(problem).__name__} {problem}", flush=True)
         finally:
             largest = max([largest, *training.sizes["the training"]])
             training.close()

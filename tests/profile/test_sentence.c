@@ -115,6 +115,15 @@ check_sentence(td_sentence sentence) {
   g_string_free(expected, TRUE);
 }
 
+/* A field that a translation has and its sentence does not shows its name. */
+static void
+check_unknown_fields(td_sentence sentence) {
+  g_autofree char *shown =
+      dup_reversed(sentences[sentence].many ? sentences[sentence].many : sentences[sentence].one);
+  g_autofree char *made = td_sentence_make(NULL, sentence, (td_blank[]){{0}});
+  g_assert_cmpstr(made, ==, shown);
+}
+
 static void
 check_event(const char *folder) {
   g_autofree char *path = g_build_filename(folder, "one.tape", NULL);
@@ -143,8 +152,10 @@ test_fields_in_another_order(void) {
     g_test_skip("msgfmt is not there");
     return;
   }
-  for (td_sentence sentence = 0; sentence < TD_N_SENTENCES; sentence++)
+  for (td_sentence sentence = 0; sentence < TD_N_SENTENCES; sentence++) {
     check_sentence(sentence);
+    check_unknown_fields(sentence);
+  }
   check_event(folder);
 }
 

@@ -222,6 +222,52 @@ test_foretells_pops(void) {
 }
 
 static void
+assert_order(td_replay *replay, uint64_t position, const uint32_t *nodes, uint32_t n) {
+  td_queue_entry order[4];
+  g_assert_cmpint(td_replay_seek(replay, position, NULL), ==, TD_OK);
+  const td_state *state = td_replay_state(replay);
+  g_assert_cmpuint(td_state_queue(state, 0)->n, ==, n);
+  td_state_queue_order(state, td_replay_catalog(replay), 0, order);
+  for (uint32_t i = 0; i < n; i++)
+    g_assert_cmpuint(order[i].node, ==, nodes[i]);
+}
+
+static uint64_t
+seq_of(td_replay *replay, td_event_kind kind) {
+  td_any_event event;
+  uint64_t seq = 0;
+  while (td_replay_event(replay, seq, &event, NULL) == TD_OK && event.event.kind != kind)
+    seq++;
+  return seq;
+}
+
+/* Of tasks of several passes, those of the deeper one go first, whatever their numbers. The task of
+ * a pass that is over goes before all that it is compared with: a heap is not sorted again when a
+ * pass ends, so its first task stays. */
+static void
+test_depths(void) {
+  g_autofree char *path = tape_path("depths");
+  td_tape_script script = {0};
+  td_replay *replay;
+  TELL(&script, queue_new, .queue = 0, .device = TD_DEVICE_CPU);
+  for (uint32_t node = 0; node < 3; node++)
+    TELL(&script, node_new, .node = node, .sequence_nr = 9 - node, .device = TD_DEVICE_CPU);
+  for (uint32_t pass = 0; pass < 3; pass++)
+    TELL(&script, graph_task_begin, .graph_task = pass, .depth = pass == 1);
+  for (uint32_t node = 0; node < 3; node++)
+    TELL(&script, queue_push, .queue = 0, .node = node, .graph_task = node, .size = node + 1);
+  TELL(&script, graph_task_end, .graph_task = 2, .status = TD_task_status_error);
+  g_assert_cmpint(td_tape_script_write(&script, path, NULL), ==, TD_OK);
+  g_assert_cmpint(td_replay_open(path, NULL, NULL, &replay, NULL), ==, TD_OK);
+  uint64_t end = seq_of(replay, TD_EVENT_graph_task_end);
+  assert_order(replay, end, (const uint32_t[]){1, 0, 2}, 3);
+  assert_order(replay, end + 1, (const uint32_t[]){1, 2, 0}, 3);
+  td_replay_close(replay);
+  td_tape_script_fini(&script);
+  g_unlink(path);
+}
+
+static void
 number_late(td_tape_script *script) {
   for (size_t i = 0; i < script->n; i++) {
     td_any_event *any = &script->events[i];
@@ -434,6 +480,7 @@ main(int argc, char **argv) {
   g_test_add_func("/replay/thinned-checkpoints", test_thinned);
   g_test_add_func("/replay/end-state", test_end_state);
   g_test_add_func("/replay/foretells-pops", test_foretells_pops);
+  g_test_add_func("/replay/depths", test_depths);
   g_test_add_func("/replay/longest-queues", test_longest_queues);
   g_test_add_func("/replay/contradictions", test_contradictions);
   g_test_add_func("/replay/damage", test_damage);

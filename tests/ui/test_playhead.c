@@ -206,7 +206,9 @@ test_visits(td_model_fixture *fixture, gconstpointer data) {
     td_playhead_set_position(playhead, position);
   rest();
   td_playhead_set_selection(playhead, 3);
+  td_playhead_set_playing(playhead, TRUE);
   g_assert_true(td_visits_go(visits, -1));
+  g_assert_false(td_playhead_get_playing(playhead));
   assert_place(playhead, 199, 1);
   g_assert_true(td_visits_go(visits, -1));
   assert_place(playhead, 11, 1);
