@@ -114,9 +114,9 @@ def prepare():
     if not (BUILD / "build.ninja").exists():
         need(["meson", "setup", BUILD, "-Dwerror=true"], cwd=TREE)
     need(["ninja", "-C", BUILD, "build.ninja"])
-    for name in ("torch-2.13", "readers"):  # the clone's tests look for them in its own build folder
-        if (ROOT / "build" / name).exists() and not (BUILD / name).exists():
-            (BUILD / name).symlink_to(ROOT / "build" / name)
+    for complete in (ROOT / "build").glob("*/complete"):  # what ./bootstrap fetched: tests look for it in their own build folder
+        if not (BUILD / complete.parent.name).exists():
+            (BUILD / complete.parent.name).symlink_to(complete.parent)
 
 
 class Tests:

@@ -16,11 +16,12 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path += [str(HERE.parent / "fixtures"), str(HERE.parent / "ui")]
+sys.path.append(str(HERE.parent / "fixtures"))
 import display  # noqa: E402
 
 display.ensure()
 
+import program_list  # noqa: E402
 import torches  # noqa: E402
 from beside_plain import broken_rules  # noqa: E402
 from record_case import TAPEDECK, plain_environment  # noqa: E402
@@ -82,9 +83,8 @@ class Training:
     def attach(self, chance):
         """A window comes, or the one that is there goes: closed by its user, or killed."""
         if not self.window:
-            import test_window_attach
             self.window = Window()
-            test_window_attach.attach(self.window, "stopped")
+            program_list.attach(self.window, "stopped")
         elif chance.random() < 0.5:
             self.window.press("Close")
             assert self.window.quits() == 0

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A window that comes to a program which is being recorded already, driven through the accessibility tree."""
-import contextlib
 import os
 import pathlib
 import shutil
@@ -11,6 +10,7 @@ import display
 
 display.ensure()
 
+from program_list import attach, open_list
 from window_case import Window, pyatspi
 from window_tapes import OUTPUT, TAPEDECK, read_events
 
@@ -22,7 +22,6 @@ while not os.path.exists('end'):
     threading.Event().wait(0.01)
 print('finished')
 """
-TITLE = "Attach to a Running Program…"
 FREE = "Let go: the program runs on while Tapedeck records it"
 WATCHED = "The program cannot be stopped: it was recorded without --live"
 ENDED = "The program has ended: this is its whole tape"
@@ -51,33 +50,6 @@ class Program:
         (self.folder / "end").touch()
         self.process.communicate(timeout=120)
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def open_list(window):
-    window.press_one(lambda name: name.endswith(TITLE))
-
-
-def rows(window):
-    return pyatspi.findAllDescendants(window.find("list", "Programs"), lambda w: w.getRoleName() == "list item")
-
-
-def look_until(window, text):
-    """Looks again and again: a program may not have got so far."""
-    def found():
-        with contextlib.suppress(Exception):  # the tree changed meanwhile
-            if window.look(lambda w: w.getRoleName() == "label" and text in w.name):
-                return True
-            window.press_one("Look again")
-        return False
-    window.wait_for(f"a program with '{text}'", found)
-
-
-def attach(window, text):
-    open_list(window)
-    look_until(window, text)
-    assert len(rows(window)) == 1, [row.name for row in rows(window)]
-    window.take_picture(OUTPUT / f"attach-list-{text.split()[0].lower()}.png", 1300, 840)
-    window.click("label", lambda name: text in name)
 
 
 def test_nobody():
