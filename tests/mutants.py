@@ -25,6 +25,9 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "tests" / "fixtures"))
+import torches  # noqa: E402
+
 PAGE = ROOT / "tests" / "MUTANTS.md"
 WORK = ROOT / "build" / "mutants"
 TREE, BUILD = WORK / "tree", WORK / "tree" / "build"
@@ -251,7 +254,7 @@ class Judge:
     def fits(self):
         """Whether the observer still compiles; recorders compile it."""
         built = subprocess.run(["ninja", "-C", BUILD], capture_output=True).returncode == 0
-        return built and run([BUILD / "app" / "tapedeck", "fit", "/usr/bin/python3"], 600,
+        return built and run([BUILD / "app" / "tapedeck", "fit", torches.pythons()[0]], 600,
                              env=os.environ | {"XDG_CACHE_HOME": str(WORK / "cache")}) == 0
 
     def run_all(self, names):
