@@ -3,7 +3,7 @@
 """Do the tests notice a mistake? Makes small random changes in sources, one at a time, and runs the tests that tests/for.py names.
 
     tests/mutants.py [--seed N] [--count N] [--tests programs|quick|all] [FILE or FOLDER...]
-    tests/mutants.py --again [--tests programs|quick|all]
+    tests/mutants.py --again [--tests programs|quick|all] [FILE or FOLDER...]
 
 A change, called a mutant, is of one of the KINDS. It is made in a clone of the last commit, in build/mutants: the tree itself
 is never touched. What no longer builds is not counted, and neither is what leaves the same machine code. The tests run until one fails, the
@@ -279,6 +279,12 @@ def changed(text, mutant):
     return "\n".join(lines)
 
 
+def again(wanted, known):
+    """Those that no test has noticed, of the wanted files."""
+    return [(mutant.key, mutant) for mutant in known.values() if mutant.outcome.startswith(("alive", "untried")) and
+            (not wanted.names or mutant.file.startswith(tuple(wanted.names)))]
+
+
 def new_mutants(wanted, known):
     """Mutants without a row, of the wanted files."""
     paths = [path for name in wanted.names or FOLDERS for path in ([TREE / name] if (TREE / name).is_file() else (TREE / name).rglob("*"))]
@@ -303,7 +309,7 @@ def main():
     wanted = parser.parse_args()
     prepare()
     judge, known = Judge(wanted.tests), read_page()
-    tried = [(mutant.key, mutant) for mutant in known.values() if mutant.outcome.startswith(("alive", "untried"))] if wanted.again else new_mutants(wanted, known)
+    tried = again(wanted, known) if wanted.again else new_mutants(wanted, known)
     for key, mutant in tried:
         outcome = judge.judge(mutant)
         if outcome:
