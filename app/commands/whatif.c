@@ -19,6 +19,7 @@
 
 typedef struct options {
   gint64 n_devices, n_workers;
+  gint64 skip_first; /* or -1: the tape's first pass, if there is another */
   gchar **policies, **scales, **frees;
   gchar *output; /* of a prediction, or NULL */
   gboolean json, force;
@@ -139,6 +140,7 @@ print_json(const question *self, const td_whatif *whatif) {
   td_member_string(&json, "unit", "ns");
   td_member_u64(&json, "passes", whatif->n_passes);
   td_member_u64(&json, "left_out", whatif->n_left_out);
+  td_member_u64(&json, "skipped_first", whatif->n_skipped);
   td_member_u64(&json, "recorded", whatif->recorded);
   td_member_u64(&json, "replayed", whatif->replayed.wall);
   td_json_key(&json, "error");
@@ -180,17 +182,30 @@ print_bounds(const question *self, const td_whatif *whatif) {
 }
 
 static void
-print_text(const char *path, const question *self, const td_whatif *whatif) {
+print_left_out(const td_whatif *whatif, const options *options) {
+  if (whatif->n_left_out) {
+    g_autofree char *out = td_format_many(whatif->n_left_out, "pass is", "passes are");
+    printf("%s left out: one failed, or has no end on this tape\n", out);
+  }
+  if (whatif->n_skipped && options->skip_first < 0)
+    puts("The first pass of the tape is left out, because much happens in it for the first time. "
+         "--skip-first 0 counts it.");
+  else if (whatif->n_skipped) {
+    g_autofree char *skipped = td_format_many(whatif->n_skipped, "pass is", "passes are");
+    printf("The first %s left out.\n", skipped);
+  }
+}
+
+static void
+print_text(const char *path, const question *self, const td_whatif *whatif,
+           const options *options) {
   double error = td_whatif_error(whatif);
   g_autofree char *recorded = td_format_ns((double)whatif->recorded);
   g_autofree char *replayed = td_format_ns((double)whatif->replayed.wall);
   g_autofree char *passes = td_format_many(whatif->n_passes, "backward pass", "backward passes");
   printf("%s: %s took %s; replayed as recorded, %s (%.1f %% off)\n", path, passes, recorded,
          replayed, 100 * error);
-  if (whatif->n_left_out) {
-    g_autofree char *out = td_format_many(whatif->n_left_out, "pass is", "passes are");
-    printf("%s left out: one failed, or has no end on this tape\n", out);
-  }
+  print_left_out(whatif, options);
   if (error > TD_WHATIF_TRUSTED_ERROR)
     puts("The replay itself is more than 5 % off: do not trust the numbers below.");
   printf("%9s  %9s  %6s  %9s  %s\n", "wall", "change", "queue", "memory", "policy");
@@ -234,12 +249,14 @@ answer(const asking *asking, const char *part) {
   td_whatif whatif;
   if (td_tape_open(path, &tape, &error)) return td_command_file_error(path, &error);
   int status = TD_EXIT_OK;
-  if (td_whatif_make(tape, self->plans, self->n_plans, &whatif, self->results, &error))
+  uint32_t skip_first =
+      options->skip_first < 0 ? TD_WHATIF_SKIP_WARMING : (uint32_t)options->skip_first;
+  if (td_whatif_make(tape, self->plans, self->n_plans, skip_first, &whatif, self->results, &error))
     status = td_command_file_error(path, &error);
   else if (options->json)
     print_json(self, &whatif);
   else
-    print_text(path, self, &whatif);
+    print_text(path, self, &whatif, options);
   if (!status && part)
     status = write_prediction(path, tape, &self->plans[0], options->output, part);
   td_tape_close(tape);
@@ -277,6 +294,8 @@ ask(const char *path, const options *options) {
     return td_command_bad_usage("whatif", "--devices: must be a number from 1 to %d", COUNT_MAX);
   if (options->n_workers < 1 || options->n_workers > COUNT_MAX)
     return td_command_bad_usage("whatif", "--workers: must be a number from 1 to %d", COUNT_MAX);
+  if (options->skip_first < -1 || options->skip_first >= G_MAXUINT32)
+    return td_command_bad_usage("whatif", "--skip-first: must be a number from 0 up");
   question question = {.scalings = g_array_new(FALSE, FALSE, sizeof(td_scaling))};
   int status = TD_EXIT_USAGE;
   if (read_changes(&question, options) && read_plans(&question, options) &&
@@ -288,12 +307,14 @@ ask(const char *path, const options *options) {
 
 int
 td_command_whatif(int argc, char **argv) {
-  options options = {.n_workers = 1};
+  options options = {.n_workers = 1, .skip_first = -1};
   const GOptionEntry entries[] = {
       {"devices", 0, 0, G_OPTION_ARG_INT64, &options.n_devices,
        "With so many devices beside the CPU (default: those of the tape)", "N"},
       {"workers", 0, 0, G_OPTION_ARG_INT64, &options.n_workers,
        "With so many threads for each device and each caller (default: 1)", "N"},
+      {"skip-first", 0, 0, G_OPTION_ARG_INT64, &options.skip_first,
+       "Leave out the first N passes (default: the tape's first, if there is another)", "N"},
       {"policy", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.policies,
        "Which ready task goes first: engine, fifo, lifo, critical or memory (default: each)",
        "POLICY"},

@@ -179,20 +179,40 @@ find_in_pass(const place *place, uint32_t graph_task) {
   return best_seq;
 }
 
+static bool
+is_outline(const td_catalog *catalog) {
+  return catalog->segment.number == TD_SEGMENT_OUTLINE;
+}
+
 /* How many nodes ran in a pass. An outline has only the length of the pass. */
 static uint64_t
 size_of(const td_catalog *catalog, const td_catalog_graph_task *pass) {
-  bool is_outline = catalog->segment.number == TD_SEGMENT_OUTLINE;
-  return is_outline ? pass->end_seq - pass->begin_seq : pass->n_ran;
+  return is_outline(catalog) ? pass->end_seq - pass->begin_seq : pass->n_ran;
+}
+
+/* What is told once makes the first pass of an outline longer. So it must be longer by a tenth. */
+static bool
+is_as_large(const td_catalog *catalog, const td_catalog_graph_task *pass,
+            const td_catalog_graph_task *first) {
+  uint64_t size = size_of(catalog, pass);
+  return size + (is_outline(catalog) ? size / 10 : 0) >= size_of(catalog, first);
+}
+
+static const td_catalog_graph_task *
+find_largest(const td_catalog *catalog, bool is_last) {
+  const td_catalog_graph_task *passes = catalog->graph_task_rows, *first = NULL, *largest = NULL;
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++)
+    if (passes[i].number == 1)
+      first = &passes[i];
+    else if (!largest || size_of(catalog, &passes[i]) + is_last > size_of(catalog, largest))
+      largest = &passes[i];
+  return largest && (!first || is_as_large(catalog, largest, first)) ? largest : first;
 }
 
 uint32_t
 td_moment_largest_pass(const td_catalog *catalog, bool is_last) {
-  const td_catalog_graph_task *passes = catalog->graph_task_rows;
-  uint32_t largest = 0;
-  for (uint32_t i = 1; i < catalog->n_graph_tasks; i++)
-    if (size_of(catalog, &passes[i]) + is_last > size_of(catalog, &passes[largest])) largest = i;
-  return catalog->n_graph_tasks ? passes[largest].id : TD_NONE;
+  const td_catalog_graph_task *largest = find_largest(catalog, is_last);
+  return largest ? largest->id : TD_NONE;
 }
 
 static bool

@@ -56,5 +56,6 @@ bool td_moment_find(td_tape *tape, const td_catalog *catalog, const td_moment_op
                     uint64_t *seq, char **how);
 
 /* td_moment_largest_pass returns the pass in which most nodes ran: of equal ones the last, or the
- * first. TD_NONE if there is no pass. In an outline it is the one with most events. */
+ * first. But much happens in the tape's first pass for the first time: another one that is as large
+ * is taken instead. TD_NONE if there is no pass. In an outline it is the one with most events. */
 uint32_t td_moment_largest_pass(const td_catalog *catalog, bool is_last);

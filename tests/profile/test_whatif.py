@@ -186,9 +186,16 @@ class Simulation:
         self.work_on(key)
 
 
-def simulate(tape, policy, **plan):
-    done = [Simulation(passes, wake, tape.n_devices, policy, **plan) for passes, wake in tape.groups]
-    return {"policy": policy, "devices": plan.get("n_devices") or tape.n_devices, "workers": plan.get("n_workers", 1),
+def without_warming(path, tape):
+    """The groups that count by default: not that of the tape's first pass, if there is another."""
+    first = next(e["graph_task"] for e in map(json.loads, run(TAPEDECK, "events", "--json", "--kind", "graph_task_begin", path).splitlines()))
+    left = [group for group in tape.groups if first not in [one.graph_task for one in group[0]]]
+    return left or tape.groups
+
+
+def simulate(groups, n_devices, policy, **plan):
+    done = [Simulation(passes, wake, n_devices, policy, **plan) for passes, wake in groups]
+    return {"policy": policy, "devices": plan.get("n_devices") or n_devices, "workers": plan.get("n_workers", 1),
             "wall": sum(one.wall for one in done), "critical_path": sum(one.critical for one in done),
             "work_over_workers": sum(one.work for one in done), "queue_peak": max(one.queue_peak for one in done),
             "memory_peak": max(one.memory_peak for one in done)}
@@ -208,17 +215,23 @@ class Whatif(unittest.TestCase):
         return self.path("program.py")
 
     def compare(self, path, **plan):
+        """By default, and with all passes. Returns the latter."""
         tape = Tape(path)
+        self.compare_groups(path, without_warming(path, tape), tape.n_devices, [], plan)
+        return self.compare_groups(path, tape.groups, tape.n_devices, ["--skip-first", "0"], plan)
+
+    def compare_groups(self, path, groups, n_devices, skip, plan):
         words = [word for name, value in plan.items() if name != "scales" for word in (f"--{name[2:]}", str(value))]
         words += [word for what, share in plan.get("scales", ()) for word in
                   (("--free", str(what)) if share == 0 else ("--scale", f"{what}={share}"))]
-        told = whatif(path, *words)
-        self.assertEqual(told["recorded"], sum(one.end - one.begin for passes, _ in tape.groups for one in passes), path)
-        self.assertEqual(told["replayed"], simulate(tape, "engine")["wall"], (path, plan))
+        told = whatif(path, *words, *skip)
+        self.assertEqual(told["passes"], sum(len(passes) for passes, _ in groups))
+        self.assertEqual(told["recorded"], sum(one.end - one.begin for passes, _ in groups for one in passes), path)
+        self.assertEqual(told["replayed"], simulate(groups, n_devices, "engine")["wall"], (path, plan))
         self.assertEqual(told["trusted"], abs(told["replayed"] / told["recorded"] - 1) <= 0.05)
         self.assertEqual([result["policy"] for result in told["results"]], list(POLICIES))
         for result in told["results"]:
-            self.assertEqual(result, simulate(tape, result["policy"], **plan), (path, plan))
+            self.assertEqual(result, simulate(groups, n_devices, result["policy"], **plan), (path, plan))
             self.assertGreaterEqual(result["wall"], result["critical_path"])
             self.assertGreaterEqual(result["wall"], result["work_over_workers"])
         return told
@@ -344,13 +357,31 @@ class Whatif(unittest.TestCase):
         run(MAKE_TAPE, "40", "1", "4", "1", self.path("h.tape"), "hooked")
         self.assertIn("did not observe", run(TAPEDECK, "whatif", self.path("h.tape"), ok=2))
 
+    def test_first(self):
+        """The tape's first pass is left out, unless it is the only one or was wished for; the text says so."""
+        path = self.path("f.tape")
+        step = "x = torch.ones(3, 8)\nnet(x).sum().backward()\n"
+        program = "import torch\nnet = torch.nn.Linear(8, 4)\n" + step
+        for n, (default, skipped) in ((1, (1, 0)), (4, (3, 1))):
+            run(TAPEDECK, "run", "--force", "-o", path, self.write(program + step * (n - 1)))
+            told = whatif(path)
+            self.assertEqual((told["passes"], told["skipped_first"]), (default, skipped))
+            self.assertEqual("The first pass of the tape is left out" in run(TAPEDECK, "whatif", path), skipped == 1)
+            told = whatif(path, "--skip-first", "0")
+            self.assertEqual((told["passes"], told["skipped_first"]), (n, 0))
+        told = whatif(path, "--skip-first", "3")
+        self.assertEqual((told["passes"], told["skipped_first"]), (1, 3))
+        self.assertIn("The first 3 passes are left out", run(TAPEDECK, "whatif", path, "--skip-first", "3"))
+        self.assertIn("all left out", run(TAPEDECK, "whatif", path, "--skip-first", "4", ok=2))
+        self.assertIn("--skip-first", run(TAPEDECK, "whatif", path, "--skip-first", "-2", ok=2))
+
     def test_failed(self):
         """A pass that fails is left out, and counted."""
         path = self.path("f.tape")
         program = PROGRAM + "\ny = net(torch.ones(3, 8)).sum()\ny.register_hook(lambda g: 1 / 0)\ntry: y.backward()\nexcept ZeroDivisionError: pass\n"
         run(TAPEDECK, "run", "-o", path, self.write(program))
         told = whatif(path)
-        self.assertEqual((told["passes"], told["left_out"]), (14, 1))
+        self.assertEqual((told["passes"], told["left_out"], told["skipped_first"]), (13, 1, 1))
         alone = "import torch\nx = torch.ones(2, requires_grad=True) * 2\nx.register_hook(lambda g: 1 / 0)\ntry: x.sum().backward()\nexcept ZeroDivisionError: pass\n"
         run(TAPEDECK, "run", "--force", "-o", path, self.write(alone))
         self.assertIn("no backward pass of this tape ended well", run(TAPEDECK, "whatif", path, ok=2))
@@ -366,7 +397,7 @@ class Torch(Whatif):
             self.assertEqual(told["passes"], 14)
             self.compare(path, n_workers=2, scales=[("AddmmBackward0", 0.5)])
 
-    test_made = test_words = test_failed = None
+    test_made = test_words = test_failed = test_first = None
 
 
 class Truth(unittest.TestCase):

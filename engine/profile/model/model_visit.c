@@ -14,6 +14,16 @@ typedef struct walk {
   td_status status;
 } walk;
 
+bool
+td_model_warms_up(const td_pass_model *model, const td_catalog *catalog) {
+  for (uint32_t i = 0; i < model->n_passes; i++) {
+    const td_catalog_graph_task *pass =
+        td_catalog_graph_task_find(catalog, model->passes[i].graph_task);
+    if (pass && pass->number == 1) return true;
+  }
+  return false;
+}
+
 static void
 model_cb(const td_pass_model *model, void *data) {
   walk *self = data;

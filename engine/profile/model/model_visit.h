@@ -10,6 +10,10 @@
 typedef td_status (*td_model_visitor)(const td_pass_model *model, const td_catalog *catalog,
                                       void *data);
 
+/* td_model_warms_up tells whether the tape's first pass is in a model: much happens in that pass
+ * for the first time. */
+bool td_model_warms_up(const td_pass_model *model, const td_catalog *catalog);
+
 /* td_model_visit calls a function for all models of a tape, and writes how many passes were left
  * out. TD_UNSUPPORTED if the recording did not observe what entered and left its queues; else as
  * td_catalog_visit. */

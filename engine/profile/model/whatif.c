@@ -6,9 +6,11 @@
 
 typedef struct asking {
   const td_virtual_plan *plans; /* (borrowed) [n_plans] */
-  uint32_t n_plans;
+  uint32_t n_plans, skip_first;
   td_whatif *whatif;
   td_virtual_result *results; /* (borrowed) [n_plans] */
+  td_whatif warming;          /* of the tape's first pass, until another one comes */
+  td_virtual_result *warmed;  /* (owned) [n_plans] */
   bool *is_found;             /* (owned) by change of the first plan: all plans have the same */
 } asking;
 
@@ -21,39 +23,76 @@ is_as_recorded(const td_virtual_plan *plan) {
 }
 
 static td_status
-run(const td_pass_model *model, const td_catalog *catalog, void *data) {
-  asking *self = data;
-  td_whatif *whatif = self->whatif;
+run(asking *self, const td_pass_model *model, td_whatif *whatif, td_virtual_result *results) {
   for (uint32_t i = 0; i < model->n_passes; i++)
     whatif->recorded += model->passes[i].end_ns - model->passes[i].begin_ns;
   whatif->n_passes += model->n_passes;
   whatif->n_devices = model->n_devices;
   whatif->has_bytes |= model->has_bytes;
-  if (self->n_plans)
-    td_virtual_tasks_find(model, self->plans->scalings, self->plans->n_scalings, self->is_found);
   td_status status = td_virtual_run(model, &as_recorded, NULL, &whatif->replayed);
   for (uint32_t i = 0; i < self->n_plans && !status; i++)
     if (is_as_recorded(&self->plans[i]))
-      self->results[i] = whatif->replayed;
+      results[i] = whatif->replayed;
     else
-      status = td_virtual_run(model, &self->plans[i], NULL, &self->results[i]);
+      status = td_virtual_run(model, &self->plans[i], NULL, &results[i]);
   return status;
 }
 
+static bool
+is_skipped(const asking *self) {
+  return self->skip_first != TD_WHATIF_SKIP_WARMING && self->whatif->n_skipped < self->skip_first;
+}
+
+static td_status
+visit(const td_pass_model *model, const td_catalog *catalog, void *data) {
+  asking *self = data;
+  if (self->n_plans)
+    td_virtual_tasks_find(model, self->plans->scalings, self->plans->n_scalings, self->is_found);
+  bool warms_up = self->skip_first == TD_WHATIF_SKIP_WARMING && td_model_warms_up(model, catalog);
+  if (!warms_up && !is_skipped(self)) return run(self, model, self->whatif, self->results);
+  self->whatif->n_skipped += model->n_passes;
+  return warms_up ? run(self, model, &self->warming, self->warmed) : TD_OK;
+}
+
+/* The tape's first pass counts if no other one ended well. */
+static void
+take_warming(asking *self) {
+  if (self->whatif->n_passes || !self->warming.n_passes) return;
+  uint32_t n_left_out = self->whatif->n_left_out;
+  *self->whatif = self->warming;
+  self->whatif->n_left_out = n_left_out;
+  for (uint32_t i = 0; i < self->n_plans; i++)
+    self->results[i] = self->warmed[i];
+}
+
+static td_status
+find_none(const asking *self, td_error *error) {
+  const char *words = self->whatif->n_skipped
+                          ? "no backward pass is left: those that ended well are all left out"
+                          : "no backward pass of this tape ended well";
+  return td_error_set(error, TD_OUT_OF_RANGE, "%s", words);
+}
+
 td_status
-td_whatif_make(td_tape *tape, const td_virtual_plan *plans, uint32_t n_plans, td_whatif *whatif,
-               td_virtual_result *results, td_error *error) {
+td_whatif_make(td_tape *tape, const td_virtual_plan *plans, uint32_t n_plans, uint32_t skip_first,
+               td_whatif *whatif, td_virtual_result *results, td_error *error) {
   *whatif = (td_whatif){0};
   for (uint32_t i = 0; i < n_plans; i++)
     results[i] = (td_virtual_result){0};
-  asking self = {.plans = plans, .n_plans = n_plans, .whatif = whatif, .results = results};
+  asking self = {.plans = plans,
+                 .n_plans = n_plans,
+                 .skip_first = skip_first,
+                 .whatif = whatif,
+                 .results = results,
+                 .warmed = TD_NEW_N(td_virtual_result, n_plans)};
   self.is_found = TD_NEW_N(bool, n_plans ? plans->n_scalings : 0);
-  td_status status = td_model_visit(tape, run, &self, &whatif->n_left_out, error);
-  if (!status && !whatif->n_passes)
-    status = td_error_set(error, TD_OUT_OF_RANGE, "no backward pass of this tape ended well");
+  td_status status = td_model_visit(tape, visit, &self, &whatif->n_left_out, error);
+  take_warming(&self);
+  if (!status && !whatif->n_passes) status = find_none(&self, error);
   if (!status && n_plans)
     status = td_virtual_tasks_refuse(plans->scalings, plans->n_scalings, self.is_found, error);
   free(self.is_found);
+  free(self.warmed);
   return status;
 }
 

@@ -204,16 +204,6 @@ reaches_back(const td_pass_model *model, const td_catalog *catalog) {
   return !first || first->begin_seq < catalog->segment.first;
 }
 
-static bool
-is_first(const td_pass_model *model, const td_catalog *catalog) {
-  for (uint32_t i = 0; i < model->n_passes; i++) {
-    const td_catalog_graph_task *pass =
-        td_catalog_graph_task_find(catalog, model->passes[i].graph_task);
-    if (pass && pass->number == 1) return true;
-  }
-  return false;
-}
-
 /* Whether the passes of the model are to be told of, instead of those that the report has. */
 static bool
 is_wished(const telling *self, const td_pass_model *model, bool is_first, uint64_t wall) {
@@ -230,7 +220,7 @@ tell(const td_pass_model *model, const td_catalog *of_segment, void *data) {
   td_critical critical;
   const td_model_pass *pass = longest_of(model);
   uint64_t wall = pass->end_ns - pass->begin_ns;
-  bool first = is_first(model, catalog);
+  bool first = td_model_warms_up(model, catalog);
   if (!is_wished(self, model, first, wall)) return TD_OK;
   bool left_out_first = self->wished == TD_NONE && (report->is_first || report->left_out_first);
   td_status status = td_critical_make(model, &critical);

@@ -53,6 +53,9 @@ tell(TdTable *table, const td_whatif *whatif) {
     td_table_add_note(table,
                       g_strdup_printf(_("Passes that failed or have no end are left out: %u."),
                                       whatif->n_left_out));
+  if (whatif->n_skipped)
+    td_table_add_note(table, g_strdup(_("The first pass of the tape is left out, because much "
+                                        "happens in it for the first time.")));
   if (!whatif->has_bytes)
     td_table_add_note(table,
                       g_strdup(_("– Memory: the tape does not tell the sizes of gradients.")));
@@ -70,7 +73,9 @@ run(td_tape *tape, const TdAnalysisWish *wish, GArray *scalings, td_error *error
                                  .n_workers = MAX(wish->n_workers, 1),
                                  .scalings = (const td_scaling *)(void *)scalings->data,
                                  .n_scalings = scalings->len};
-  if (td_whatif_make(tape, plans, TD_N_SCHEDULES, &whatif, results, error) != TD_OK) return NULL;
+  if (td_whatif_make(tape, plans, TD_N_SCHEDULES, TD_WHATIF_SKIP_WARMING, &whatif, results,
+                     error) != TD_OK)
+    return NULL;
   TdTable *table = td_table_new(columns, G_N_ELEMENTS(columns), G_MAXUINT);
   for (guint i = 0; i < TD_N_SCHEDULES; i++)
     add_result(table, &whatif, td_schedule_name((td_schedule)i), &results[i]);
