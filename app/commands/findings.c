@@ -4,6 +4,8 @@
 #include "app/command.h"
 #include "app/print/json_members.h"
 #include "app/print/sentences.h"
+#include "app/print/stopped_member.h"
+#include "engine/profile/recorder_notes.h"
 #include "ui/geometry/format.h"
 
 #include <inttypes.h>
@@ -26,6 +28,7 @@ print_json(const td_tape_info *info, const td_findings *findings) {
   td_json_key(json, "status");
   td_json_i64(json, findings->status);
   write_unjudged(json, findings);
+  td_member_stopped(json, findings->recorder_stopped);
   td_member_text(json, "damage", info->damage);
   td_member_u64(json, "dropped", info->n_dropped);
   td_member_u64(json, "left_out", findings->n_left_out);
@@ -72,6 +75,13 @@ print_unjudged(const td_findings *findings) {
 }
 
 static void
+print_stopped(const td_findings *findings) {
+  uint32_t work = 0;
+  for (const char *note; (note = td_recorder_notes_next(findings->recorder_stopped, &work));)
+    printf("%s\n", note);
+}
+
+static void
 print_limits(const td_tape_info *info, const td_findings *findings) {
   g_autofree char *left_out =
       td_format_many(findings->n_left_out, "more finding is", "more findings are");
@@ -82,6 +92,7 @@ print_limits(const td_tape_info *info, const td_findings *findings) {
   const char *search = td_findings_search_note(findings);
   if (*search) printf("%s\n", search);
   print_unjudged(findings);
+  print_stopped(findings);
   if (info->damage) printf("The tape is damaged: %s.\n", info->damage);
   if (info->damage || info->n_dropped) printf("Events that the tape lacks may show more.\n");
 }

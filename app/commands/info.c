@@ -7,10 +7,12 @@
 #include "app/commands/info_summary.h"
 #include "app/print/json_members.h"
 #include "app/print/sentences.h"
+#include "app/print/stopped_member.h"
 #include "app/print/thread_label.h"
 #include "engine/base/alloc.h"
 #include "engine/base/line.h"
 #include "engine/profile/knowledge.h"
+#include "engine/profile/recorder_notes.h"
 #include "engine/replay/catalog_collect.h"
 #include "ui/geometry/format.h"
 
@@ -192,6 +194,7 @@ print_json(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   print_kinds_json(json, info);
   print_known_json(json, info);
   td_info_absent_json(json, info, catalog->probe_level);
+  td_member_stopped(json, catalog->recorder_stopped);
   td_member_u64(json, "dropped", info->n_dropped);
   td_member_u64(json, "unknown", info->n_unknown);
   td_member_bool(json, "complete", info->complete);
@@ -210,6 +213,14 @@ print_line(const char *name, char *text) {
   free(line);
 }
 
+static void
+print_stopped(const td_catalog *catalog) {
+  uint32_t work = 0;
+  const char *heading = "stopped", *note;
+  for (; (note = td_recorder_notes_next(catalog->recorder_stopped, &work)); heading = "")
+    printf("%-12s %s\n", heading, note);
+}
+
 /* Observed kinds are the normal case: a tape of Tapedeck's own engine does not list them. */
 static void
 print_knowledge(const td_tape_info *info, const td_catalog *catalog) {
@@ -223,6 +234,7 @@ print_knowledge(const td_tape_info *info, const td_catalog *catalog) {
     free(kinds);
   }
   td_info_print_absent(info, catalog->probe_level);
+  print_stopped(catalog);
 }
 
 /* Times of several processes are matched by their clocks. */

@@ -6,6 +6,7 @@
 #include "app/print/sentences.h"
 #include "app/session/watchable.h"
 #include "engine/profile/findings/findings.h"
+#include "engine/profile/recorder_notes.h"
 #include "ui/geometry/format.h"
 
 #include <stdio.h>
@@ -30,9 +31,10 @@ list_names(const GPtrArray *tapes) {
 /* A longer tape would keep the user waiting: `findings` looks through it. */
 #define EVENTS_SEARCHED 500000
 
-/* What was recorded, and what `findings` says of it; without that if nobody can tell. */
+/* What was recorded, and what `findings` says of it; without that if nobody can tell. *stopped is
+ * what the recorder did no more. */
 static char *
-dup_found(const char *recorded, td_tape *tape) {
+dup_found(const char *recorded, td_tape *tape, uint32_t *stopped) {
   td_findings findings = {0};
   bool is_short = td_tape_info_get(tape)->n_events <= EVENTS_SEARCHED;
   td_status status = is_short ? td_findings_make(tape, &findings, NULL) : TD_UNSUPPORTED;
@@ -42,15 +44,16 @@ dup_found(const char *recorded, td_tape *tape) {
                                      : TD_PRINTED_recorded_nothing_found;
   const char *title = findings.n ? td_finding_kind_title(findings.items[0].kind) : NULL;
   char *text = td_printed_dup(sentence, {"tapes", recorded}, {"findings", count}, {"title", title});
+  *stopped = findings.recorder_stopped;
   td_findings_fini(&findings);
   return text;
 }
 
 static char *
-dup_found_in(const char *recorded, const char *path) {
+dup_found_in(const char *recorded, const char *path, uint32_t *stopped) {
   td_tape *tape = NULL;
   if (td_tape_open(path, &tape, NULL)) return g_strdup(recorded);
-  char *text = dup_found(recorded, tape);
+  char *text = dup_found(recorded, tape, stopped);
   td_tape_close(tape);
   return text;
 }
@@ -79,6 +82,13 @@ dup_recorded(const char *names, const td_record_outcome *outcome, const td_sessi
 }
 
 static void
+print_stopped(uint32_t stopped) {
+  uint32_t work = 0;
+  for (const char *note; (note = td_recorder_notes_next(stopped, &work));)
+    fprintf(stderr, "tapedeck: %s\n", note);
+}
+
+static void
 print_tapes(const td_record_outcome *outcome, const td_session_tapes *tapes,
             const td_steps_choice *steps) {
   g_autofree char *names = list_names(tapes->tapes);
@@ -89,7 +99,8 @@ print_tapes(const td_record_outcome *outcome, const td_session_tapes *tapes,
   const char *path = joined                              ? tapes->joined
                      : tapes->tapes->len == 1 && !is_cut ? first->path
                                                          : NULL;
-  g_autofree char *found = path ? dup_found_in(recorded, path) : g_strdup(recorded);
+  uint32_t stopped = 0;
+  g_autofree char *found = path ? dup_found_in(recorded, path, &stopped) : g_strdup(recorded);
   if (joined)
     fprintf(stderr, "tapedeck: recorded %u processes (%s) into %s; see it with: tapedeck %s %s\n",
             tapes->tapes->len, names, found, td_command_to_see(), joined);
@@ -98,6 +109,7 @@ print_tapes(const td_record_outcome *outcome, const td_session_tapes *tapes,
   else
     fprintf(stderr, "tapedeck: recorded %s; see it with: tapedeck %s %s\n", found,
             td_command_to_see(), names);
+  print_stopped(stopped);
 }
 
 static void

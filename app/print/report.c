@@ -103,7 +103,6 @@ write_row(td_json *json, const td_report *report, td_report_by by, const td_repo
   td_json_end_object(json);
 }
 
-/* The recorder's own work is in the parts during which it went on. */
 static void
 write_wall(td_json *json, const td_report *report) {
   td_json_key(json, "wall_parts");
@@ -111,7 +110,6 @@ write_wall(td_json *json, const td_report *report) {
   for (int i = 0; i < TD_N_WALL_PARTS; i++)
     td_member_known(json, td_wall_part_name((td_wall_part)i), (uint64_t)(report->of_wall[i] + 0.5),
                     td_report_knows_wall_part(report, (td_wall_part)i));
-  td_member_known(json, "recorder", 0, false);
   td_json_end_object(json);
   td_json_key(json, "why");
   td_json_begin_object(json);
@@ -119,7 +117,6 @@ write_wall(td_json *json, const td_report *report) {
     if (!td_report_knows_wall_part(report, (td_wall_part)i))
       td_member_string(json, td_wall_part_name((td_wall_part)i),
                        "the recording did not time it; it counts in the other parts");
-  td_member_string(json, "recorder", "the recording did not time it; it counts in the other parts");
   td_json_end_object(json);
 }
 
@@ -224,6 +221,11 @@ print_notes(const td_report *report, td_report_by by) {
   if (!has_lives(by)) return;
   if (!report->is_known[TD_LIFE_release])
     puts("–  hand over: the recording did not time it; it counts as unattributed");
+  if (report->knows_recorder)
+    puts("The recorder counts where it took 10 us or more at once. What it takes for each event is "
+         "in the other parts.");
+  else
+    puts("–  in the recorder itself: the recording did not time it; it counts in the other parts");
   if (!report->is_known[TD_LIFE_queue_wait])
     puts("–  queue wait: pushes and pops were not observed on this tape");
   if (!report->is_known[TD_LIFE_dependency_wait])

@@ -7,6 +7,7 @@
 #include "engine/events/lock.h"
 #include "engine/probe/callables.h"
 #include "engine/probe/deadly.h"
+#include "engine/probe/own_time.h"
 #include "engine/probe/probe.h"
 #include "engine/probe/python.h"
 
@@ -26,9 +27,19 @@ td_probe_alloc(size_t n_bytes) {
   return td_realloc(NULL, n_bytes, 1);
 }
 
+/* Makes the calling thread's ring, which takes long for the first one. */
+static bool
+has_ring(void) {
+  if (td_emit_ring) return true;
+  td_own_time time = td_own_begin();
+  bool has = td_emit_thread_id() != TD_NONE;
+  td_own_end(time, TD_recorder_work_memory);
+  return has;
+}
+
 td_ring *
 td_probe_ring(void) {
-  if (!td_recording() || td_emit_thread_id() == TD_NONE) return NULL;
+  if (!td_recording() || !has_ring()) return NULL;
   td_deadly_arm_thread();
   td_emit_last_time(); /* the observer borrows last_time: it shall be of this recording */
   return td_emit_ring;
@@ -36,7 +47,11 @@ td_probe_ring(void) {
 
 td_ring *
 td_probe_make_room(size_t size) {
-  return td_emit_make_room(size);
+  td_own_time time = td_own_begin();
+  td_ring *ring = td_emit_make_room(size);
+  td_own_end(time, TD_recorder_work_memory);
+  /* That may have told of it, and taken what room there was. */
+  return ring && ring->head + size > ring->limit ? td_emit_make_room(size) : ring;
 }
 
 void

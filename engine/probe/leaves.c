@@ -7,6 +7,7 @@
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
 #include "engine/probe/ids.h"
+#include "engine/probe/own_time.h"
 #include "engine/probe/tensors.h"
 #include "engine/probe/variables.h"
 
@@ -90,7 +91,7 @@ n_tries(const void *impl) {
 
 void
 td_leaves_want(uint32_t node, const void *impl) {
-  if (!atomic_load(&names_wanted)) return;
+  if (!atomic_load(&names_wanted) || !td_own_wants(TD_recorder_work_leaves)) return;
   if (n_tries(impl) >= TRIES_MAX) {
     td_ids_set(labels, impl, TD_NONE); /* of a leaf that was there before */
     return;
@@ -134,10 +135,9 @@ search(leaves *self) {
   if (held) python->Py_DecRef(held);
 }
 
-void
-td_leaves_name(void) {
+static void
+name_all(void) {
   td_python_hold hold;
-  if (own.n == 0) return;
   own.python = td_python_find();
   own.n_named = 0;
   if (own.python && td_python_enter(own.python, &hold)) {
@@ -151,4 +151,12 @@ td_leaves_name(void) {
       td_ids_set(labels, own.items[i].impl, TD_NONE);
     }
   own.n = 0;
+}
+
+void
+td_leaves_name(void) {
+  if (own.n == 0) return;
+  td_own_time time = td_own_begin();
+  name_all();
+  td_own_end(time, TD_recorder_work_leaves);
 }

@@ -7,9 +7,7 @@
  * compiles them, and each costs a microsecond. They do not run if a forward raises.
  *
  * Trick: a Python function has a pointer to the C function that calls it. That of Module.__call__
- * is exchanged. The function, its code and its class stay as they are, so no Python code sees a
- * difference. PyFunction_SetVectorcall is made for this; before Python 3.12 the pointer is written
- * where PyVectorcall_Function found it.
+ * is exchanged: function_call.h.
  *
  * Note [Forwards that run already]
  * The first node is made within a forward, so its module was called before anybody watched. Such a
@@ -20,14 +18,13 @@
 
 #include "engine/base/alloc.h"
 #include "engine/events/event.h"
+#include "engine/probe/function_call.h"
 #include "engine/probe/module_root.h"
+#include "engine/probe/own_time.h"
 #include "engine/probe/steps.h"
 #include "engine/probe/variables.h"
 
 #define CALL_HAS_SPARE ((size_t)1 << 63) /* PY_VECTORCALL_ARGUMENTS_OFFSET */
-#define N_WORDS 24                       /* of a function object */
-
-typedef void *(*call_function)(void *function, void *const *arguments, size_t n, void *names);
 
 typedef struct entry {
   void *module; /* (borrowed) from its call */
@@ -43,7 +40,7 @@ typedef struct entered {
 
 static _Thread_local entered own;
 static const td_python *python_now;
-static call_function original;
+static td_function_call original;
 
 static void
 push(entry new) {
@@ -93,15 +90,22 @@ drop_stale(const td_python *python) {
     own.n = --own.n_before;
 }
 
+static void
+enter(void *module) {
+  td_own_time time = td_own_begin();
+  drop_stale(python_now);
+  push((entry){.module = module, .name = name_of(module, python_now->PyEval_GetFrame())});
+  td_own_end(time, TD_recorder_work_modules);
+}
+
 /* What is called instead of Module.__call__. */
 static void *
 call(void *function, void *const *arguments, size_t n, void *names) {
   bool is_watched = (n & ~CALL_HAS_SPARE) != 0 && td_steps_wants_this();
-  if (!is_watched) return original(function, arguments, n, names);
-  drop_stale(python_now);
+  if (!is_watched || !td_own_wants(TD_recorder_work_modules))
+    return original(function, arguments, n, names);
   size_t depth = own.n;
-  void *module = arguments[0];
-  push((entry){.module = module, .name = name_of(module, python_now->PyEval_GetFrame())});
+  enter(arguments[0]);
   void *result = original(function, arguments, n, names);
   if (own.n > depth) own.n = depth;
   return result;
@@ -134,23 +138,6 @@ enter_running(const td_python *python, void *frame, const void *wanted) {
   if (back) python->Py_DecRef(back);
 }
 
-static bool
-exchange(const td_python *python, void *function) {
-  original = (call_function)python->PyVectorcall_Function(function);
-  if (!original) return false;
-  if (python->PyFunction_SetVectorcall) {
-    python->PyFunction_SetVectorcall(function, (void *)call);
-    return true;
-  }
-  void **words = function;
-  for (size_t i = 2; i < N_WORDS; i++)
-    if (words[i] == (void *)original) {
-      words[i] = (void *)call;
-      return true;
-    }
-  return false;
-}
-
 /* The code whose frames have a module as `self` while its forward runs. */
 static void *
 find_running_code(const td_python *python, void *type) {
@@ -171,7 +158,7 @@ td_modules_start(const td_python *python) {
   void *type = td_python_module_item("torch.nn.modules.module", "Module");
   void *function = td_python_class_item(type, td_python_key("__call__"));
   void *code = find_running_code(python, type);
-  bool done = function && exchange(python, function);
+  bool done = function && (original = td_function_exchange(python, function, call));
   if (done && code) enter_running(python, python->PyEval_GetFrame(), code);
   if (code) python->Py_DecRef(code);
   if (function) python->Py_DecRef(function);

@@ -27,6 +27,7 @@
 #include "engine/probe/markers.h"
 #include "engine/probe/numerics.h"
 #include "engine/probe/orders.h"
+#include "engine/probe/own_time.h"
 #include "engine/probe/probe.h"
 #include "engine/probe/program.h"
 #include "engine/probe/python.h"
@@ -158,6 +159,7 @@ obey_locked(const td_orders *orders) {
   if (orders) td_level_choose(&probe.level, orders);
   probe.wanted = probe.watches = probe.level.observer != NULL;
   if (!probe.wanted) return;
+  td_own_start();
   follow_locked();
   on_exit(on_exit_cb, NULL);
 }
@@ -228,6 +230,7 @@ want_again_locked(bool is_wanted) {
   td_orders_keep_from_now(""); /* of the tape before */
   probe.forked = probe.over = false;
   probe.wanted = is_wanted;
+  td_own_start();
   note_problem(NULL);
   if (is_wanted) follow_locked();
 }

@@ -24,6 +24,7 @@
 #include "engine/probe/leaves.h"
 #include "engine/probe/module_labels.h"
 #include "engine/probe/modules.h"
+#include "engine/probe/own_time.h"
 #include "engine/probe/python.h"
 #include "engine/probe/steps.h"
 
@@ -99,14 +100,13 @@ td_stacks_here(void) {
 }
 
 static void
-note_forward(uint64_t sequence_nr) {
+note_names(uint64_t sequence_nr, bool with_modules) {
   td_python_hold hold;
-  note_number(sequence_nr);
   bool is_missing = td_creation_is_missing();
-  bool wants_gil = with_stacks || is_missing || td_modules_want_gil();
+  bool wants_gil = with_stacks || is_missing || (with_modules && td_modules_want_gil());
   if (wants_gil && !td_python_enter(python, &hold)) return;
   if (is_missing) td_creation_enter();
-  td_module_name module = td_modules_now(python);
+  td_module_name module = with_modules ? td_modules_now(python) : (td_module_name){0};
   td_forward forward = {
       .module = module.name,
       .module_class = module.class_name,
@@ -114,6 +114,16 @@ note_forward(uint64_t sequence_nr) {
   };
   if (wants_gil) td_python_leave(python, hold);
   if (forward.stack || forward.module) keep(sequence_nr, forward);
+}
+
+/* Stacks are what the user asked for: the budget does not stop them. */
+static void
+note_forward(uint64_t sequence_nr) {
+  note_number(sequence_nr);
+  bool with_modules = td_own_wants(TD_recorder_work_modules);
+  td_own_time time = with_stacks ? (td_own_time){0} : td_own_sample();
+  note_names(sequence_nr, with_modules);
+  td_own_sampled(time, TD_recorder_work_modules, 0);
 }
 
 static uint64_t

@@ -179,6 +179,7 @@ typedef struct td_catalog {
       n_ran;
   const char *engine, *version, *source, *policy; /* from session_begin; "" where absent */
   bool has_modules;                               /* some node has its module */
+  uint32_t recorder_stopped; /* 1 << td_recorder_work: what the recorder did no more */
   uint32_t probe_level;
   const char *probe_reason; /* why not a higher level; "" where the tape does not say */
 } td_catalog;

@@ -276,6 +276,12 @@ take_setting(td_catalog_builder *builder, const td_any_event *any) {
 }
 
 static void
+take_recorder_stopped(td_catalog_builder *builder, const td_any_event *any) {
+  uint32_t work = any->recorder_stopped.work;
+  if (work < 32) builder->catalog->recorder_stopped |= UINT32_C(1) << work;
+}
+
+static void
 take_node_sequence_nr(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_node_sequence_nr *event = &any->node_sequence_nr;
   if (event->node == TD_NONE) return;

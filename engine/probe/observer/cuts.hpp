@@ -30,6 +30,9 @@ processor_time(clockid_t clock) {
   return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
+/* For each operation PyTorch boxes the operands, about so long, before it tells of them. */
+constexpr uint64_t CUT_CALL_NS = 1000;
+
 /* What all walks have taken since the watch began. A program that reads a number of each step of a
  * long loop would spend its time in them. */
 class CutBudget {
@@ -44,7 +47,7 @@ public:
     walk();
     uint64_t all = spent += processor_time(CLOCK_THREAD_CPUTIME_ID) - before;
     if (all > CUT_FREE_NS && all * CUT_SHARE > processor_time(CLOCK_PROCESS_CPUTIME_ID) - since)
-      td_cuts_give_up();
+      td_own_stop(TD_recorder_work_cuts);
   }
 
 private:
@@ -129,7 +132,9 @@ cut_history(const at::RecordFunction &function, td_cut_kind kind) {
   const auto inputs = function.inputs();
   if (inputs.empty() || !inputs[0].isTensor()) return;
   const Node *grad_fn = grad_fn_of(inputs[0].unsafeToTensorImpl());
-  if (grad_fn) cut_budget->spend([&] { CutWalk(grad_fn, {kind, td_stacks_here()}); });
+  if (!grad_fn) return;
+  Timed timed(TD_recorder_work_cuts);
+  cut_budget->spend([&] { CutWalk(grad_fn, {kind, td_stacks_here()}); });
 }
 
 /* tolist() is seen by what it calls first. Kernels call that too, below autograd. */
@@ -139,11 +144,9 @@ is_tolist(const char *name) {
          !c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::AutogradCPU);
 }
 
-/* The engine's own operations, and those of nodes, are no cuts. */
 inline std::unique_ptr<at::ObserverContext>
-cut_begin(const at::RecordFunction &function) {
+look_for_cut(const at::RecordFunction &function) {
   const char *name = function.name();
-  if (!td_cuts_wanted() || (thread_self && thread_self->inside)) return nullptr;
   if (!strchr(name, ':')) return enter_custom(name);
   if (is_in_place(name)) written->note(function);
   if (!strcmp(name, "aten::detach") || !strcmp(name, "aten::detach_"))
@@ -157,6 +160,16 @@ cut_begin(const at::RecordFunction &function) {
   else if (!is_in_place(name))
     cut_operands(function);
   return nullptr;
+}
+
+/* The engine's own operations, and those of nodes, are no cuts. */
+inline std::unique_ptr<at::ObserverContext>
+cut_begin(const at::RecordFunction &function) {
+  if (!td_cuts_wanted() || (thread_self && thread_self->inside)) return nullptr;
+  td_own_time time = td_own_sample();
+  auto context = look_for_cut(function);
+  td_own_sampled(time, TD_recorder_work_cuts, CUT_CALL_NS);
+  return context;
 }
 
 inline void

@@ -4,6 +4,7 @@
  * remembered for the recording that it was obtained in. */
 #pragma once
 
+#include "engine/probe/own_time.h"
 #include "engine/probe/probe.h"
 
 #include <new>
@@ -53,6 +54,24 @@ inline Emission<Event>::Emission(td_event_kind kind, uint64_t time, Fields... fi
   ring->head += sizeof(Event);
   __atomic_store_n(&ring->published, ring->head, __ATOMIC_RELEASE);
 }
+
+/* Times work of the recorder that may take long: own_time.h. */
+class Timed {
+public:
+  explicit Timed(td_recorder_work work, bool is_on = true)
+      : work(work), is_on(is_on), time(is_on ? td_own_begin() : td_own_time{}) {
+  }
+  ~Timed() {
+    if (is_on) td_own_end(time, work);
+  }
+  Timed(const Timed &) = delete;
+  Timed &operator=(const Timed &) = delete;
+
+private:
+  td_recorder_work work;
+  bool is_on;
+  td_own_time time;
+};
 
 /* EMIT(queue_wake, TIME_NOW, queue, ...): fields in the order of events.def. */
 #define EMIT(name, when, ...)                                                                      \

@@ -141,6 +141,7 @@ public:
   NumericsEvaluation(uint32_t graph_task, uint32_t node, bool is_root, const variable_list &inputs)
       : is_on(numerics_wanted()) {
     if (!is_on) return;
+    Timed timed(TD_recorder_work_numbers);
     Gradients all = describe_all(inputs);
     td_numerics_enter(&frame, graph_task, node, is_root, clamp(all.size()), all.data());
   }
@@ -165,6 +166,7 @@ describe_stored(AccumulateGrad *leaf, td_gradient *out) {
 /* Under the same lock, so that no other AccumulateGrad of the leaf writes what is read. */
 inline void
 look_at_leaf(uint32_t graph_task, uint32_t node, AccumulateGrad *leaf, const Tensor &gradient) {
+  Timed timed(TD_recorder_work_numbers);
   td_gradient now, held;
   describe(gradient.unsafeGetTensorImpl(), &now);
   std::lock_guard<std::mutex> lock(leaf->mutex_);
@@ -203,6 +205,7 @@ public:
       : node(node), leaf(is_leaf ? static_cast<AccumulateGrad *>(node) : nullptr),
         is_on(numerics_wanted() && td_numerics_is_evaluating()) {
     if (!is_on) return;
+    Timed timed(TD_recorder_work_numbers);
     Gradients all = describe_all(inputs);
     td_numerics_apply_begin(leaf != nullptr, clamp(all.size()), all.data());
     if (leaf) tell_stored(td_numerics_store_begin);
@@ -213,6 +216,7 @@ public:
   /* Returns true if the node's function made a value that is not finite. */
   template <class IdOf> bool end(const variable_list &outputs, bool is_graph_root, IdOf id_of) {
     if (!is_on) return false;
+    Timed timed(TD_recorder_work_numbers);
     if (leaf) tell_stored(td_numerics_store_end);
     Gradients all = describe_all(outputs);
     auto edges = edges_of(node, all.size(), id_of);
@@ -236,6 +240,7 @@ private:
 inline void
 numerics_hook_end(bool is_post, uint32_t name, const variable_list &gradients) {
   if (!numerics_wanted() || !td_numerics_is_evaluating()) return;
+  Timed timed(TD_recorder_work_numbers);
   Gradients all = describe_all(gradients);
   td_numerics_hook_end(is_post, name, clamp(all.size()), all.data());
 }

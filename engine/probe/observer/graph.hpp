@@ -149,6 +149,7 @@ class Announcer {
 public:
   /* The node's id, it and everything below announced. */
   uint32_t announce(Node *root) {
+    Timed timed(TD_recorder_work_graph);
     std::lock_guard<std::mutex> lock(world->mutex);
     uint32_t id = number(root);
     when = TIME_NOW;

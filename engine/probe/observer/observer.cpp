@@ -263,6 +263,7 @@ begin() {
   for (const char *kind : {"collective_begin", "collective_end"})
     if (!collectives->wait) say_known(kind, TD_knowledge_absent);
   td_leaf_look_begin();
+  td_own_tell();
   for (const char *kind : {"anomaly", "absorbed", "carried", "saved_numbers"})
     if (!td_numerics_anomalies) say_known(kind, TD_knowledge_absent);
   if (!td_numerics_statistics) say_known("tensor_stats", TD_knowledge_absent);

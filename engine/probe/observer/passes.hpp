@@ -58,6 +58,7 @@ hide_task(GraphTask *graph_task) {
  * has consecutive ids. */
 inline void
 emit_dependencies(const GraphTask &graph_task, const Task *task, uint32_t n_before) {
+  Timed timed(TD_recorder_work_pass);
   std::vector<uint32_t> fresh(world->n_nodes - n_before, 0);
   std::vector<std::pair<uint32_t, uint32_t>> earlier;
   for (const auto &[node, count] : graph_task.dependencies_) {
@@ -200,6 +201,7 @@ compute_dependencies_hook(Engine *self, Node *root, GraphTask &graph_task, uint6
 
 inline void
 emit_exec_info(const GraphTask &graph_task, const Task *task) {
+  Timed timed(TD_recorder_work_pass);
   for (const auto &[node, info] : graph_task.exec_info_)
     EMIT(exec_info, TIME_LAST, task->id, id_of(node), info.needed_,
          info.captures_ ? clamp(info.captures_->size()) : 0);

@@ -173,6 +173,7 @@ static void
 learn(looking *self, const td_catalog *catalog) {
   const td_tape_info *info = td_tape_info_get(self->tape);
   self->findings->looked_for = td_catalog_setting_find(catalog, "anomaly");
+  self->findings->recorder_stopped |= catalog->recorder_stopped;
   for (td_finding_kind kind = 0; kind < TD_N_FINDING_KINDS; kind++)
     self->findings->unjudged[kind] = !td_finding_is_judged(info, catalog, kind);
 }

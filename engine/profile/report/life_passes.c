@@ -21,7 +21,8 @@ set(td_life_passes *passes, uint32_t graph_task, uint64_t number) {
 void
 td_life_passes_begin(td_life_passes *passes, uint32_t graph_task, uint64_t now) {
   TD_GROW(passes->items, passes->n, passes->capacity);
-  passes->items[passes->n++] = (td_life_pass){.graph_task = graph_task, .begin_ns = now};
+  passes->items[passes->n++] =
+      (td_life_pass){.graph_task = graph_task, .begin_ns = now, .idle_since = now};
   passes->n_under_way++;
   set(passes, graph_task, passes->n);
 }
@@ -56,7 +57,29 @@ td_life_passes_rest(td_life_passes *passes, uint32_t number, uint64_t now) {
   td_life_pass *pass = &passes->items[number];
   uint64_t end = pass->has_ended ? TD_MIN(now, pass->end_ns) : now;
   td_life_passes_turn(passes, number, now);
-  if (--pass->n_busy == 0 && end > pass->busy_since) pass->busy_ns += end - pass->busy_since;
+  if (--pass->n_busy) return;
+  if (end > pass->busy_since) pass->busy_ns += end - pass->busy_since;
+  pass->idle_since = end;
+}
+
+/* Passes end late in the list. */
+static td_life_pass *
+find_only(td_life_passes *passes) {
+  if (passes->n_under_way != 1) return NULL;
+  uint32_t at = passes->n - 1;
+  while (at && passes->items[at].has_ended)
+    at--;
+  return &passes->items[at];
+}
+
+void
+td_life_passes_record(td_life_passes *passes, uint64_t begin, uint64_t now) {
+  td_life_pass *pass = find_only(passes);
+  if (!pass || pass->n_busy) return;
+  uint64_t since = TD_MAX(begin, pass->idle_since);
+  if (since >= now) return;
+  pass->recorder_ns += now - since;
+  pass->idle_since = now;
 }
 
 void

@@ -23,6 +23,9 @@ typedef struct td_life_pass {
   uint64_t busy_since;
   double turn_ns; /* up to turn_until: Note [Shares of the wall] */
   uint64_t turn_until;
+  uint64_t recorder_ns; /* of the recorder's, in which no thread was at work for a node */
+  uint64_t
+      idle_since; /* no thread has been at work since; what the recorder took before is counted */
 } td_life_pass;
 
 typedef struct td_life_passes {
@@ -46,6 +49,11 @@ uint32_t td_life_passes_find(td_life_passes *passes, uint32_t graph_task);
  * is not any more. */
 void td_life_passes_work(td_life_passes *passes, uint32_t pass, uint64_t now);
 void td_life_passes_rest(td_life_passes *passes, uint32_t pass, uint64_t now);
+
+/* td_life_passes_record says that the recorder was at work from `begin` until now, on a thread that
+ * is at work for no node. It counts for the one pass that is under way. Whose it would be among
+ * several is not known. */
+void td_life_passes_record(td_life_passes *passes, uint64_t begin, uint64_t now);
 
 /* td_life_passes_turn returns turn_ns of a pass now. It stands still when the pass has ended. */
 static inline double

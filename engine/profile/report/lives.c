@@ -125,6 +125,24 @@ add_time(td_lives *self, lane *lane, td_event_kind kind) {
   add_share(self, lane, top, part);
 }
 
+/* The recorder told of its work when that was over. If it told of other things meanwhile, they
+ * lie within. */
+static void
+add_recorder(td_lives *self, lane *lane, uint64_t took) {
+  frame *top = lane->n ? &lane->frames[lane->n - 1] : NULL;
+  td_life_part part = top ? part_of_time(self, top, TD_EVENT_recorder_took) : TD_N_LIFE_PARTS;
+  if (part == TD_N_LIFE_PARTS || lane->busy_for == TD_NONE)
+    return td_life_passes_record(&self->passes, self->now - TD_MIN(took, self->now), self->now);
+  td_life *life = &top->life;
+  uint64_t ns = TD_MIN(took, life->parts[part]);
+  double share = (double)ns / self->passes.items[lane->busy_for].n_busy;
+  share = TD_MIN(share, life->shares[part]);
+  life->parts[part] -= ns;
+  life->recorder_ns += ns;
+  life->shares[part] -= share;
+  life->recorder_share += share;
+}
+
 /* ---- frames ---- */
 
 static frame *
@@ -332,6 +350,8 @@ change(td_lives *self, lane *lane, const td_any_event *any) {
   case TD_EVENT_lock_acquired:
     leave(self, lane, TD_EVENT_lock_wait);
     break;
+  case TD_EVENT_recorder_took:
+    return add_recorder(self, lane, any->recorder_took.took);
   case TD_EVENT_reentrant_enter:
     nest(self, lane, &any->reentrant_enter);
     break;

@@ -18,6 +18,8 @@
  * the pushes. Probes before 0.3 did not read it at all in these. Then these parts are not known,
  * and their time counts as nobody's.
  *
+ * What the recorder itself took of a thread, as far as a tape tells of it, is no time of a node.
+ *
  * While a live session keeps the program waiting, no time passes for parts, spans and passes. If
  * another thread goes on meanwhile, only the rest of the pause is left out. `begin_ns`, `end_ns`
  * and `popped_ns` of a life, and `begin_ns` of a span, are times of the tape. */
@@ -53,6 +55,8 @@ typedef struct td_life {
   uint64_t late_ns;   /* of its wait in the queue, in which the thread that popped it slept */
   uint64_t parts[TD_N_LIFE_PARTS]; /* ns */
   double shares[TD_N_LIFE_PARTS];  /* ns of the pass: Note [Shares of the wall] in life_passes.h */
+  uint64_t recorder_ns;            /* that the recorder took meanwhile: in none of the parts */
+  double recorder_share;           /* the same of the pass */
   uint64_t begin_seq;              /* of its node_begin: td_lives_at */
   uint64_t begin_ns, end_ns;       /* of its function */
 } td_life;

@@ -27,6 +27,7 @@ typedef struct reporting {
   td_number_map row_of_text;
   uint32_t n_passes; /* known at the end */
   uint32_t n_wished; /* of these, also outside of the range */
+  uint64_t recorder_ns; /* of the wished passes, while no thread was at work for them */
   uint32_t *texts;   /* (owned) by row: number of the key */
   uint32_t n_texts, texts_capacity, rows_capacity;
   td_samples samples;       /* that `self` adds up; in the segment, by sum */
@@ -128,6 +129,7 @@ add_shares(reporting *self, const td_life *life) {
   double *of_wall = self->report->of_wall;
   for (int part = TD_LIFE_lock_wait; part < TD_N_LIFE_PARTS; part++)
     of_wall[wall_parts[part]] += life->shares[part];
+  of_wall[TD_WALL_recorder] += life->recorder_share;
 }
 
 static void
@@ -247,14 +249,21 @@ add_passes(reporting *self) {
     report->n_unended += !pass->has_ended;
     report->wall += wall;
     report->idle += wall - TD_MIN(wall, pass->busy_ns);
+    self->recorder_ns += pass->recorder_ns;
   }
 }
 
+/* Where a thread of a queue could not take a task, that is the cause, also if the recorder worked
+ * meanwhile. */
 static void
-set_unattributed(td_report *report) {
+set_unattributed(reporting *self) {
+  td_report *report = self->report;
   report->unattributed = report->idle;
   for (int i = TD_WALL_lay_other_pass; i < TD_WALL_no_node; i++)
-    report->unattributed -= (uint64_t)report->of_wall[i];
+    report->unattributed -= TD_MIN(report->unattributed, (uint64_t)report->of_wall[i]);
+  uint64_t recorder = TD_MIN(self->recorder_ns, report->unattributed);
+  report->unattributed -= recorder;
+  report->of_wall[TD_WALL_recorder] += (double)recorder;
   report->of_wall[TD_WALL_no_node] = (double)report->unattributed;
 }
 
@@ -262,7 +271,7 @@ static void
 finish(reporting *self) {
   td_report *report = self->report;
   add_passes(self);
-  set_unattributed(report);
+  set_unattributed(self);
   find_percentiles(self);
   for (uint32_t i = 0; i < report->n_rows; i++)
     report->rows[i].key = td_text_table_get(&report->keys, self->texts[i]);
@@ -285,6 +294,8 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
               td_error *error) {
   reporting *self = data;
   self->catalog = catalog;
+  self->report->knows_recorder |=
+      strcmp(td_catalog_setting_find(catalog, "recorder"), "timed") == 0;
   if (end == td_tape_info_get(self->tape)->n_events) {
     td_queue_waits_end(&self->queue_waits);
     self->n_passes = td_lives_end(self->lives);
@@ -328,6 +339,7 @@ td_report_make(td_tape *tape, const td_report_wish *wish, td_report *report, td_
   learn(report, info);
   bool kinds[TD_EVENT_LIMIT];
   td_report_key_kinds(wish->by, kinds);
+  kinds[TD_EVENT_setting] = true;
   td_catalog_along along = {.listener = event_cb, .data = &self, .kinds = kinds};
   td_status status = td_catalog_visit_along(tape, &along, visit_segment, error);
   if (!status) finish(&self);
@@ -360,13 +372,13 @@ td_wall_part_words(td_wall_part part) {
 
 bool
 td_report_knows_wall_part(const td_report *report, td_wall_part part) {
-  static const td_life_part parts[TD_WALL_lay_other_pass] = {[TD_WALL_functions] = TD_LIFE_apply,
-                                                             [TD_WALL_hand_over] = TD_LIFE_release,
-                                                             [TD_WALL_hooks] = TD_LIFE_pre_hooks,
-                                                             [TD_WALL_lock_wait] =
-                                                                 TD_LIFE_lock_wait};
+  static const td_life_part parts[TD_WALL_recorder] = {[TD_WALL_functions] = TD_LIFE_apply,
+                                                       [TD_WALL_hand_over] = TD_LIFE_release,
+                                                       [TD_WALL_hooks] = TD_LIFE_pre_hooks,
+                                                       [TD_WALL_lock_wait] = TD_LIFE_lock_wait};
+  if (part == TD_WALL_recorder) return report->knows_recorder;
   if (part == TD_WALL_no_node) return true;
-  return report->is_known[part < TD_WALL_lay_other_pass ? parts[part] : TD_LIFE_queue_wait];
+  return report->is_known[part < TD_WALL_recorder ? parts[part] : TD_LIFE_queue_wait];
 }
 
 bool

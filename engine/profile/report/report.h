@@ -25,6 +25,7 @@ typedef struct td_report_wish {
   X(hand_over, TD_N("handing over"))                                                               \
   X(hooks, TD_N("in hooks"))                                                                       \
   X(lock_wait, TD_N("waiting for locks"))                                                          \
+  X(recorder, TD_N("in the recorder itself"))                                                      \
   X(lay_other_pass, TD_N("waiting behind nodes of another pass"))                                  \
   X(lay_not_started, TD_N("waiting for a thread that had not started"))                            \
   X(lay_waking, TD_N("waiting for a thread to wake"))                                              \
@@ -43,13 +44,15 @@ typedef struct td_report {
   uint32_t n_passes, n_unended;    /* outermost ones; of these, without an end */
   uint64_t wall;                   /* ns of these passes */
   uint64_t idle;                   /* of it, when no thread was at work for a node of the pass */
-  uint64_t unattributed;           /* of that, the rest that no cause of lying tasks explains */
+  uint64_t unattributed;           /* of that, the rest that neither a cause of lying tasks nor the
+                                      recorder's own work explains */
   double of_wall[TD_N_WALL_PARTS]; /* ns */
   td_report_row *rows;             /* (owned) the greatest `self` first */
   uint32_t n_rows;
   bool is_known[TD_N_LIFE_PARTS];
-  td_knowledge known; /* how the functions are */
-  td_text_table keys; /* (owned) */
+  td_knowledge known;  /* how the functions are */
+  bool knows_recorder; /* the recorder timed what it did, if that took 10 us or more at once */
+  td_text_table keys;  /* (owned) */
 } td_report;
 
 /* td_report_make reads the tape once. Of a range of time, passes count that have a part in it, and

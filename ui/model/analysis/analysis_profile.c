@@ -115,6 +115,9 @@ add_notes(TdTable *table, const td_report *report, const TdAnalysisWish *wish) {
                                         "captured, or a call failed.")));
   for (guint i = 0; i < G_N_ELEMENTS(notes) && lives; i++)
     if (!report->is_known[notes[i].part]) td_table_add_note(table, g_strdup(_(notes[i].text)));
+  if (lives && !report->knows_recorder)
+    td_table_add_note(table, g_strdup(_("– In the recorder itself: the recording did not time it; "
+                                        "it counts in the other parts.")));
 }
 
 /* "3 backward passes took 4.2 ms: 40.1 % in functions, 45.0 % handing over, ..." */

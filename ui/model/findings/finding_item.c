@@ -2,6 +2,7 @@
 #include "ui/model/findings/finding_item.h"
 
 #include "engine/profile/findings/findings.h"
+#include "engine/profile/recorder_notes.h"
 #include "ui/geometry/format.h"
 #include "ui/model/base/error.h"
 #include "ui/model/base/worker.h"
@@ -115,9 +116,14 @@ td_finding_dup_unjudged(TdDocument *document) {
     if (!td_finding_is_judged(info, whole, kind))
       g_string_append_printf(kinds, "%s%s", kinds->len ? "; " : "", _(td_finding_kind_title(kind)));
   g_autofree char *list = g_string_free(kinds, FALSE);
-  return *list ? g_strdup_printf(
-                     _("Not judged, because the tape has no such events, or too many: %s."), list)
-               : g_strdup("");
+  GString *text = g_string_new(NULL);
+  if (*list)
+    g_string_printf(text, _("Not judged, because the tape has no such events, or too many: %s."),
+                    list);
+  uint32_t work = 0;
+  for (const char *note; (note = td_recorder_notes_next(whole->recorder_stopped, &work));)
+    g_string_append_printf(text, "%s%s", text->len ? "\n" : "", _(note));
+  return g_string_free(text, FALSE);
 }
 
 gboolean

@@ -28,8 +28,8 @@ uint32_t td_finding_item_get_node(TdFindingItem *self);
 /* td_finding_item_dup_all returns all of it as lines, for the clipboard. The caller frees. */
 char *td_finding_item_dup_all(TdFindingItem *self);
 
-/* td_finding_dup_unjudged says which kinds the document's tape cannot tell of, or "". The caller
- * frees. */
+/* td_finding_dup_unjudged says which kinds the document's tape cannot tell of, and what the
+ * recorder did no more, or "". The caller frees. */
 char *td_finding_dup_unjudged(TdDocument *document);
 
 /* td_finding_was_looked_for returns whether the recording looked for NaN and Inf, at leaves at
