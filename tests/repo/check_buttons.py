@@ -18,6 +18,7 @@ ACTIONS = {
     "Step": "live-step", "Continue": "live-continue", "Pause": "live-pause", "Let Go": "live-detach",
     "Go to First Difference": "first-difference", "Show Policy Beside This Tape": "whatif-beside",
     "_Bookmark This Event": "bookmark", "Whole Graph": "whole-graph", "Open All": "open-all", "Show": "show", "Why?": "why",
+    "Record Again, to Look Everywhere…": "record-again",
 }
 
 

@@ -15,6 +15,7 @@ SLEEP = re.compile(r"\b(?:(?P<us>g_usleep|usleep) ?\((?P<micro>[^)]*)|(?<!def )(
 SUBJECT = "how long something takes is what the test is about"
 ENDED = "a signal ends it; only a program that overlooks the signal sleeps so long"
 REASONS = {
+    "app/flights.py": {"1": "a command of its own, and no test: the time between two looks"},
     "app/test_attach.py": {"8": "the thread keeps the GIL for as long as the test looks; the kernel wakes it"},
     "app/test_attach_unrecorded.py": {"4": "the same", "moment * .7": "Ctrl+C comes at different places of gdb's work"},
     "app/test_full_disk.py": {"0.4": "the recorder writes what it has, though nobody asks it to"},

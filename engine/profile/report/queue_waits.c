@@ -514,6 +514,28 @@ td_queue_waits_serve(td_queue_waits *self, uint32_t queue, uint32_t thread) {
   serve(self, queue, thread);
 }
 
+/* Most events leave the thread at what it did: time counts at the next one that does not. */
+static bool
+goes_on(const td_queue_waits *self, const td_lives *lives, const td_event *event, bool counts) {
+  const td_server *server = &self->servers[event->thread];
+  if (counts != self->counted || server->is_asleep || server->now == TD_LAY_unknown) return false;
+  if (td_event_type_get(event->kind)->lane == TD_LANE_queue) return false;
+  switch (event->kind) {
+  case TD_EVENT_queue_new:
+  case TD_EVENT_thread_new:
+  case TD_EVENT_graph_task_end:
+  case TD_EVENT_thread_state:
+  case TD_EVENT_lock_wait:
+  case TD_EVENT_lock_acquired:
+    return false;
+  default:
+    break;
+  }
+  uint32_t pass = td_lives_busy_pass(lives, event->thread);
+  return pass == server->pass &&
+         (pass == TD_NONE || td_lives_node(lives, event->thread) == server->node);
+}
+
 void
 td_queue_waits_take(td_queue_waits *self, td_lives *lives, const td_any_event *any, uint64_t now,
                     bool counts) {
@@ -521,6 +543,10 @@ td_queue_waits_take(td_queue_waits *self, td_lives *lives, const td_any_event *a
   if (kind == TD_EVENT_kernel_begin || kind == TD_EVENT_kernel_end) return;
   uint32_t thread = any->event.thread;
   td_server *server = server_of(self, thread);
+  if (goes_on(self, lives, &any->event, counts)) {
+    self->now = now;
+    return;
+  }
   set_counted(self, counts);
   credit_passes(self, now);
   for (uint32_t i = 0; i < server->n_queues; i++)
