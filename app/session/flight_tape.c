@@ -5,6 +5,7 @@
 #include "app/common/shell_name.h"
 #include "engine/replay/segments.h"
 #include "engine/trace/compact.h"
+#include "engine/trace/derive/derive.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -16,6 +17,8 @@
 #define PAUSE_US (10 * 60 * G_USEC_PER_SEC)
 /* A cut that fails reads all that it would let go. */
 #define AGAIN_US (10 * G_USEC_PER_SEC)
+/* How often a tape is cut again because it is too long with what follows from it. */
+#define DERIVED_TRIES 4
 
 enum { CAUSE_NAN, CAUSE_ERROR, N_CAUSES };
 static const td_flight_cause causes[N_CAUSES] = {{"nan", "a NaN was born"},
@@ -149,10 +152,17 @@ td_flight_tape_dump_due(td_flight_tape *self, gint64 now, bool is_last) {
   return NULL;
 }
 
+/* A raw tape becomes the one that follows from it. */
+static td_status
+rewrite(const char *from, const char *to, bool is_whole, td_error *error) {
+  return td_derive_is_raw(from) ? td_derive_file(from, to, is_whole, error)
+                                : td_compact(from, to, is_whole, error);
+}
+
 static td_status
 copy(const char *from, const char *to, bool is_whole, bool overwrite, td_error *error) {
   g_autofree char *part = g_strdup_printf("%s.part", to);
-  td_status status = td_compact(from, part, is_whole, error);
+  td_status status = rewrite(from, part, is_whole, error);
   if (status) return status;
   (void)td_segments_add(part, TD_SEGMENT_EVENTS, NULL); /* a tape without a table is as good */
   if (td_output_rename(part, to, overwrite)) return TD_OK;
@@ -191,12 +201,39 @@ td_flight_tape_cut(td_flight_tape *self, gint64 now) {
   cut(self, now, false);
 }
 
+/* How long the tape will be when what follows from it is on it; 0: not known. */
+static guint64
+measure_derived(const td_flight_tape *self) {
+  GStatBuf info;
+  g_autofree char *part = g_strdup_printf("%s.part", self->path);
+  bool is_made = td_derive_file(self->path, part, true, NULL) == TD_OK;
+  guint64 n_bytes = is_made && g_stat(part, &info) == 0 ? (guint64)info.st_size : 0;
+  if (is_made) g_unlink(part);
+  return n_bytes;
+}
+
+/* A raw tape grows when it is derived, and the limit is for what people get. */
+static void
+cut_for_derived(td_flight_tape *self, gint64 now) {
+  td_keep_limit limit = self->limit;
+  if (!limit.bytes || self->has_failed || !td_derive_is_raw(self->path)) return;
+  for (int i = 0; i < DERIVED_TRIES; i++) {
+    guint64 n_bytes = measure_derived(self);
+    if (n_bytes <= self->limit.bytes) return;
+    limit.bytes = MAX((guint64)((double)limit.bytes * self->limit.bytes / n_bytes), 1);
+    td_keeper_set_limit(self->keeper, &limit);
+    while (!cut(self, now, true))
+      continue;
+  }
+}
+
 void
 td_flight_tape_finish(td_flight_tape *self, gint64 now) {
   td_error error = {0};
   if (!self->keeper) return;
   while (!cut(self, now, true))
     continue;
+  cut_for_derived(self, now);
   td_flight_tape_read(self, now);
   g_autofree char *name = td_shell_name(self->path);
   if (copy(self->path, self->path, self->news.is_complete, true, &error))

@@ -3,6 +3,7 @@
 
 #include "app/common/output_file.h"
 #include "engine/replay/segments.h"
+#include "engine/trace/derive/derive.h"
 #include "engine/trace/join.h"
 #include "engine/trace/tape.h"
 
@@ -87,6 +88,7 @@ is_wanted(td_session_tapes *self, td_session_tape *own) {
   if (!g_file_test(own->path, G_FILE_TEST_EXISTS)) return false;
   if (g_file_test(own->path, G_FILE_TEST_IS_SYMLINK)) return false; /* no process made that */
   td_error error = {0};
+  (void)td_derive_in_place(own->path, NULL);                 /* readers can do it, too */
   (void)td_segments_add(own->path, TD_SEGMENT_EVENTS, NULL); /* a tape without a table is as good */
   if (td_tape_open(own->path, &tape, &error) != TD_OK) {
     g_free(self->unread);

@@ -24,12 +24,12 @@ extern "C" {
 
 /* The lock order. No thread holds two mutexes of one rank. */
 typedef enum td_fork_rank {
-  TD_FORK_PROBE,       /* engine/probe/attach.c */
-  TD_FORK_RECONSTRUCT, /* engine/probe/reconstruct */
-  TD_FORK_WORLD,       /* the observer: announcing */
-  TD_FORK_CLASSES,     /* classes of nodes and of hooks */
-  TD_FORK_PATCHES,     /* vtables */
-  TD_FORK_RECORDS,     /* queues and graph tasks */
+  TD_FORK_PROBE,   /* engine/probe/attach.c */
+  TD_FORK_CALLS,   /* engine/probe/calls.c */
+  TD_FORK_WORLD,   /* the observer: announcing */
+  TD_FORK_CLASSES, /* classes of nodes and of hooks */
+  TD_FORK_PATCHES, /* vtables */
+  TD_FORK_RECORDS, /* queues and graph tasks */
   TD_FORK_IDS,
   TD_FORK_OPERATIONS,
   TD_FORK_CONTRIBUTIONS,

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Between hooks.py and reconstruct.c: C functions with Python's face. The engine's entry is one of
+ * Between hooks.py and calls.c: C functions with Python's face. The engine's entry is one of
  * them too, so that no frame of Tapedeck's stands in the tracebacks of the program's errors. */
 #include "engine/probe/hooks.h"
 
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
 #include "engine/events/emit.h"
+#include "engine/probe/calls.h"
 #include "engine/probe/creation.h"
 #include "engine/probe/hooks_gradients.h"
 #include "engine/probe/leaves.h"
 #include "engine/probe/numerics.h"
 #include "engine/probe/python.h"
-#include "engine/probe/reconstruct/reconstruct.h"
 #include "engine/probe/stacks.h"
 
 #include <stdio.h>
@@ -86,13 +86,13 @@ tell_node(void *self, void *const *arguments, td_python_size n) {
   td_seen_edge *edges = read_edges(arguments + 6, (size_t)(n - 6) / 2);
   td_forward forward = find_forward(sequence_nr, find_maker(arguments[2]));
   uint32_t node =
-      td_reconstruct_node(&(td_seen_node){.name = name,
-                                          .sequence_nr = sequence_nr,
-                                          .device = (int32_t)td_python_number(arguments[3]),
-                                          .n_inputs = (uint32_t)td_python_number(arguments[4]),
-                                          .n_edges = (uint32_t)(n - 6) / 2,
-                                          .edges = edges,
-                                          .stack = forward.stack});
+      td_calls_add_node(&(td_seen_node){.name = name,
+                                        .sequence_nr = sequence_nr,
+                                        .device = (int32_t)td_python_number(arguments[3]),
+                                        .n_inputs = (uint32_t)td_python_number(arguments[4]),
+                                        .n_edges = (uint32_t)(n - 6) / 2,
+                                        .edges = edges,
+                                        .stack = forward.stack});
   free(edges);
   td_stacks_emit(node, forward);
   uint32_t label = leaf ? td_stacks_label(leaf) : 0;
@@ -133,7 +133,7 @@ typedef struct node_end {
 static void
 freed_cb(void *capsule) {
   node_end *end = python->PyCapsule_GetPointer(capsule, NODE_END);
-  if (end && end->recording == td_probe_session) td_reconstruct_node_free(end->node);
+  if (end && end->recording == td_probe_session) td_calls_free_node(end->node);
   free(end);
 }
 
@@ -148,17 +148,27 @@ end_of(void *self, void *const *arguments, td_python_size n) {
   return python->PyCapsule_New(end, NODE_END, freed_cb);
 }
 
-/* tell_pass(keep_graph, create_graph, accumulate_grad, n_roots, roots..., gradients..., outputs...)
- */
+static uint32_t *
+read_numbers(void *const *arguments, size_t n) {
+  uint32_t *numbers = TD_NEW_N(uint32_t, n + 1);
+  for (size_t i = 0; i < n; i++)
+    numbers[i] = (uint32_t)td_python_number(arguments[i]);
+  return numbers;
+}
+
+/* tell_pass(keep_graph, create_graph, accumulate_grad, n_roots, n_outputs, roots..., gradients...,
+ * outputs..., nodes...) */
 static void *
 tell_pass(void *self, void *const *arguments, td_python_size n) {
-  size_t n_roots = n >= 4 ? (size_t)td_python_number(arguments[3]) : 0;
-  if (n_roots == 0 || (size_t)n < 4 + 4 * n_roots) return none();
-  size_t n_outputs = ((size_t)n - 4 - 4 * n_roots) / 2;
-  td_seen_edge *roots = read_edges(arguments + 4, n_roots);
-  td_seen_gradient *gradients = read_gradients(arguments + 4 + 2 * n_roots, n_roots);
-  td_seen_edge *outputs = read_edges(arguments + 4 + 4 * n_roots, n_outputs);
-  td_seen_pass seen = {.keep_graph = td_python_number(arguments[0]) != 0,
+  size_t n_roots = n >= 5 ? (size_t)td_python_number(arguments[3]) : 0;
+  size_t n_outputs = n >= 5 ? (size_t)td_python_number(arguments[4]) : 0;
+  size_t n_fixed = 5 + 4 * n_roots + 2 * n_outputs;
+  if (n_roots == 0 || (size_t)n < n_fixed) return none();
+  td_seen_edge *roots = read_edges(arguments + 5, n_roots);
+  td_seen_gradient *gradients = read_gradients(arguments + 5 + 2 * n_roots, n_roots);
+  td_seen_edge *outputs = read_edges(arguments + 5 + 4 * n_roots, n_outputs);
+  uint32_t *nodes = read_numbers(arguments + n_fixed, (size_t)n - n_fixed);
+  td_seen_call seen = {.keep_graph = td_python_number(arguments[0]) != 0,
                        .create_graph = td_python_number(arguments[1]) != 0,
                        .accumulate_grad = td_python_number(arguments[2]) != 0,
                        .n_roots = (uint32_t)n_roots,
@@ -166,13 +176,16 @@ tell_pass(void *self, void *const *arguments, td_python_size n) {
                        .roots = roots,
                        .outputs = outputs,
                        .gradients = gradients,
+                       .nodes = nodes,
+                       .n_nodes = (size_t)n - n_fixed,
                        .next_sequence_nr = next_sequence_nr ? next_sequence_nr() : 0};
   td_leaves_name();
-  uint32_t pass = td_reconstruct_pass_begin(&seen);
+  uint32_t call = td_calls_begin(&seen);
   free(roots);
   free(gradients);
   free(outputs);
-  return from_id(pass);
+  free(nodes);
+  return from_id(call);
 }
 
 /* tell_pass_over(pass, words or None) */
@@ -182,7 +195,7 @@ tell_pass_over(void *self, void *const *arguments, td_python_size n) {
   bool failed = arguments[1] != python->_Py_NoneStruct;
   const char *words = failed ? td_python_text(python, arguments[1]) : NULL;
   if (failed && !words) words = "an error whose text is no Unicode";
-  td_numerics_end_task(td_reconstruct_pass_end((uint32_t)td_python_number(arguments[0]), words));
+  td_numerics_end_task(td_calls_end((uint32_t)td_python_number(arguments[0]), words));
   return none();
 }
 
@@ -193,7 +206,7 @@ tell_begin(void *self, void *const *arguments, td_python_size n) {
   if (n < 4) return none();
   uint32_t node = (uint32_t)td_python_number(arguments[0]);
   bool is_root;
-  uint32_t graph_task = td_reconstruct_begin(node, td_python_number(arguments[1]), &is_root);
+  uint32_t graph_task = td_calls_begin_node(node, td_python_number(arguments[1]), &is_root);
   td_hooks_evaluation begun = {node, graph_task, is_root, td_python_number(arguments[3]) != 0};
   if (is_looking()) td_hooks_gradients_begin(python, &begun, arguments + 4, (size_t)n - 4);
   if (td_gate_is_armed()) {
@@ -211,7 +224,7 @@ tell_end(void *self, void *const *arguments, td_python_size n) {
   if (n < 1) return none();
   size_t n_gradients = (size_t)(n - 1) / 2;
   td_seen_gradient *gradients = read_gradients(arguments + 1, n_gradients);
-  td_reconstruct_end((uint32_t)td_python_number(arguments[0]), gradients, (uint32_t)n_gradients);
+  td_calls_end_node((uint32_t)td_python_number(arguments[0]), gradients, (uint32_t)n_gradients);
   free(gradients);
   return none();
 }
@@ -381,7 +394,7 @@ read_flag(const char *name) {
   return td_python_is_true(td_python_item(names, name));
 }
 
-static td_reconstruct_options options;
+static bool queues_known;
 
 static void
 say_known(const char *kind, bool is_known) {
@@ -396,12 +409,12 @@ begin(void) {
   say_known("anomaly", td_numerics_anomalies);
   say_known("carried", td_numerics_anomalies);
   say_known("tensor_stats", td_numerics_statistics);
-  td_reconstruct_start(options);
+  td_calls_start();
   for (size_t i = 0; i < TD_N_ELEMENTS(known); i++)
     TD_EMIT(known, .kind = td_intern_static(known[i].kind), .how = known[i].how);
   for (size_t i = 0; i < TD_N_ELEMENTS(queue_kinds); i++)
     TD_EMIT(known, .kind = td_intern_static(queue_kinds[i]),
-            .how = options.queues_known ? TD_knowledge_reconstructed : TD_knowledge_absent);
+            .how = queues_known ? TD_knowledge_reconstructed : TD_knowledge_absent);
 }
 
 static bool
@@ -428,8 +441,7 @@ td_hooks_observer(void) {
 
 static void
 read_what_it_found(void) {
-  options.sums_in_place = read_flag("sums_in_place");
-  options.queues_known = read_flag("queues_known");
+  queues_known = read_flag("queues_known");
   const char *version = td_python_text(python, td_python_item(names, "version"));
   observer.version = td_dup_string(version ? version : "?");
 }

@@ -2,8 +2,8 @@
  *
  * Level 2: the hooks that PyTorch's Python API offers, for versions that the engine probe does not
  * know and machines without a compiler. hooks.py walks the graph of each call of backward and
- * hangs hooks on its nodes; what they see goes to engine/probe/reconstruct/reconstruct.h. The
- * gradients are the same to the bit, and when a pass is over its hooks are gone. */
+ * hangs hooks on its nodes; what they see goes to engine/probe/calls.h. The gradients are the same
+ * to the bit, and when a pass is over its hooks are gone. */
 #pragma once
 
 #include "engine/probe/probe.h"

@@ -429,7 +429,7 @@ class Pass:
         for output in outputs:
             mark = output and mark_of(output[0], self.recording)
             flat += (mark.number, output[1]) if mark else NO_EDGE
-        self.number = tell_pass(*flags, len(roots), *flat)
+        self.number = tell_pass(*flags, len(roots), len(outputs), *flat, *self.numbers)
 
     def end(self, words):
         if self.number is not None:
@@ -510,7 +510,6 @@ def hide_from_compiler(own_code):
 hide_from_compiler(sys._getframe().f_code)
 sequence_nr_of = make_reader()
 queues_known = sequence_nr_of is not None
-sums_in_place = int(torch.__version__.split(".")[0]) >= 2
 version = str(torch.__version__)  # of a class of its own, which td_python_text does not read
 real_engine = Variable._execution_engine
 original = real_engine.run_backward

@@ -339,6 +339,7 @@ start_recorder(void) {
       .policy = td_orders_policy(),
       .ring_bytes = RING_BYTES,
       .keep = td_orders_keep(),
+      .raw = probe.level.number == 2,
   };
   if (td_recorder_start(path, false, &options, &probe.recorder, &error)) {
     tell_failure("not recorded", &error);

@@ -89,6 +89,10 @@ td_status
 td_contents_add(const char *path, td_error *error) {
   td_directory directory;
   td_status status = td_directory_open(path, &directory, error);
+  if (!status && directory.header.flags & TD_TAPE_RAW) {
+    td_directory_close(&directory);
+    return td_error_set(error, TD_UNSUPPORTED, "a raw tape gets its contents when it is derived");
+  }
   if (status) return status;
   td_contents contents = {0};
   td_merge merge;

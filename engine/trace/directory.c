@@ -272,11 +272,10 @@ check_size(const td_directory *directory, td_error *error) {
                       directory->file.n_bytes, directory->raw_bytes);
 }
 
+/* `status`: how opening the file went. */
 static td_status
-open_as(const char *path, bool trusted, td_directory *directory, td_error *error) {
-  *directory = (td_directory){.trusted = trusted};
+read_file(td_directory *directory, td_status status, td_error *error) {
   uint64_t offset;
-  td_status status = td_tape_file_open(path, &directory->file, error);
   if (!status) status = read_header(directory, error);
   if (!status) status = read_schema(directory, &offset, error);
   if (!status) {
@@ -287,8 +286,21 @@ open_as(const char *path, bool trusted, td_directory *directory, td_error *error
     status = check_size(directory, error);
   }
   if (directory->file.failure) status = td_tape_file_check(&directory->file, error);
+  directory->n_file_bytes = directory->file.n_bytes - directory->n_skipped;
   if (status) td_directory_close(directory);
   return status;
+}
+
+static td_status
+open_as(const char *path, bool trusted, td_directory *directory, td_error *error) {
+  *directory = (td_directory){.trusted = trusted};
+  return read_file(directory, td_tape_file_open(path, &directory->file, error), error);
+}
+
+td_status
+td_directory_open_memory(int fd, td_directory *directory, td_error *error) {
+  *directory = (td_directory){.trusted = true};
+  return read_file(directory, td_tape_file_adopt(fd, &directory->file, error), error);
 }
 
 td_status

@@ -55,8 +55,9 @@ typedef struct td_directory {
   uint32_t n_pieces, pieces_capacity;
   td_directory_keyframe *keyframes; /* (owned) in the order of the file */
   uint32_t n_keyframes, keyframes_capacity;
-  td_chunk_list list; /* (owned) while the directory is made */
-  uint64_t raw_bytes; /* of all contents, after decompression */
+  td_chunk_list list;    /* (owned) while the directory is made */
+  uint64_t raw_bytes;    /* of all contents, after decompression */
+  uint64_t n_file_bytes; /* of the file without its gaps, also of one that a raw tape became */
   bool trusted;
   bool has_end;       /* an index and a trailer */
   bool complete;      /* the recording itself was ended properly */
@@ -75,6 +76,10 @@ td_status td_directory_open(const char *path, td_directory *directory, td_error 
  * is no stranger's, and may have any contents. */
 td_status td_directory_open_own(const char *path, td_directory *directory, td_error *error);
 void td_directory_close(td_directory *directory);
+
+/* td_directory_open_memory is td_directory_open for a tape that this process has written into a
+ * file without a name. It owns the descriptor. */
+td_status td_directory_open_memory(int fd, td_directory *directory, td_error *error);
 
 /* td_directory_trust_all lifts the limits of that note for all tapes that are opened later. */
 void td_directory_trust_all(void);

@@ -27,10 +27,14 @@ typedef struct td_tape_header {
   uint64_t start_ticks;
   uint64_t start_monotonic_ns;
   uint64_t start_wall_ns;
-  uint32_t policy; /* td_ring_policy */
-  uint32_t reserved;
+  uint32_t policy;   /* td_ring_policy */
+  uint32_t flags;    /* td_tape_flag */
   uint64_t checksum; /* of the bytes before it */
 } td_tape_header;
+
+typedef enum td_tape_flag {
+  TD_TAPE_RAW = 1, /* Note [Raw tapes] in engine/trace/derive/derive.h */
+} td_tape_flag;
 
 typedef enum td_chunk_kind {
   TD_CHUNK_SCHEMA = 1,   /* the vocabulary of the writer */

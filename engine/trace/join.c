@@ -3,7 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/events/ring.h"
-#include "engine/trace/directory.h"
+#include "engine/trace/derive/derive.h"
 #include "engine/trace/renumber.h"
 #include "engine/trace/writer.h"
 
@@ -309,6 +309,7 @@ survey_all(join *join, const char *const *paths, td_error *error) {
     part *part = &join->parts[i];
     *part = (struct part){.path = paths[i], .rank = -1};
     status = td_directory_open(part->path, &part->directory, error);
+    if (!status) status = td_derive(&part->directory, error);
     if (!status) status = survey(part, &join->decoded, error);
     if (!status) status = td_renumbering_settle(&part->ids, join->next, error);
     if (status) td_error_prefix(error, "%s: ", part->path);

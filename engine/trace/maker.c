@@ -28,9 +28,15 @@ td_maker_open(const char *path, bool overwrite, uint32_t policy, uint64_t starte
   td_writer *writer;
   td_status status = td_writer_open_made(path, overwrite, policy, started_ns, &writer, error);
   if (status != TD_OK) return status;
-  *maker = TD_NEW(td_maker);
-  (*maker)->writer = writer;
+  *maker = td_maker_new(writer);
   return TD_OK;
+}
+
+td_maker *
+td_maker_new(td_writer *writer) {
+  td_maker *maker = TD_NEW(td_maker);
+  maker->writer = writer;
+  return maker;
 }
 
 static void
@@ -85,8 +91,8 @@ encoder_of(td_maker *maker, uint32_t thread) {
   return self->encoder;
 }
 
-static void
-add_record(td_maker *maker, const td_event *event) {
+void
+td_maker_copy(td_maker *maker, const td_event *event) {
   td_encoder *encoder = encoder_of(maker, event->thread);
   if (encoder->n_bytes >= CHUNK_BYTES) write_chunk(maker, event->thread);
   td_encoder_add(encoder, event);
@@ -95,7 +101,7 @@ add_record(td_maker *maker, const td_event *event) {
 void
 td_maker_add(td_maker *maker, td_any_event event) {
   event.event.size = td_event_type_get(event.event.kind)->size;
-  add_record(maker, &event.event);
+  td_maker_copy(maker, &event.event);
 }
 
 static void
@@ -108,7 +114,7 @@ add_string(td_maker *maker, uint32_t thread, uint64_t time, uint32_t id) {
                              .id = id,
                              .length = (uint32_t)length};
   memcpy(event + 1, text, length);
-  add_record(maker, &event->event);
+  td_maker_copy(maker, &event->event);
   free(event);
 }
 
@@ -134,6 +140,14 @@ maker_free(td_maker *maker) {
   free(maker->threads);
   td_text_table_fini(&maker->texts);
   free(maker);
+}
+
+td_status
+td_maker_cut(td_maker *maker, td_error *error) {
+  write_chunks(maker);
+  td_status status = td_writer_cut(maker->writer, error);
+  maker_free(maker);
+  return status;
 }
 
 td_status

@@ -18,6 +18,12 @@ typedef struct td_maker td_maker;
 td_status td_maker_open(const char *path, bool overwrite, uint32_t policy, uint64_t started_ns,
                         td_maker **maker, td_error *error);
 
+/* td_maker_new makes a tape with a writer of made events, which it owns. td_maker_copy appends a
+ * record as it is, a string too: its numbers are the caller's. */
+struct td_writer;
+td_maker *td_maker_new(struct td_writer *writer);
+void td_maker_copy(td_maker *maker, const td_event *event);
+
 /* td_maker_intern returns the number of a text, 0 for the empty one. A new text becomes a `string`
  * event of that thread at that time. Texts longer than a record can hold are cut. */
 uint32_t td_maker_intern(td_maker *maker, uint32_t thread, uint64_t time, const char *text);
@@ -40,6 +46,9 @@ void td_maker_know(td_maker *maker, td_knowledge how, const td_event_kind *kinds
 /* td_maker_close writes what is left and the index, and frees the maker. TD_IO if anything could
  * not be written at any time. */
 td_status td_maker_close(td_maker *maker, td_error *error);
+
+/* td_maker_cut is td_maker_close for a tape whose recording was not ended. */
+td_status td_maker_cut(td_maker *maker, td_error *error);
 
 /* td_maker_abandon closes the file as it is and frees the maker. */
 void td_maker_abandon(td_maker *maker);

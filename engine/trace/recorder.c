@@ -175,7 +175,7 @@ td_status
 td_recorder_start(const char *path, bool overwrite, const td_recorder_options *options,
                   td_recorder **recorder, td_error *error) {
   td_writer *writer;
-  td_status status = td_writer_open(path, overwrite, options->policy, &writer, error);
+  td_status status = td_writer_open(path, overwrite, options->policy, options->raw, &writer, error);
   if (status) return status;
   if (options->keep) (void)td_writer_reserve(writer, TD_GAP_RESERVE); /* the keeper says why not */
   td_recorder *made = TD_NEW(td_recorder);

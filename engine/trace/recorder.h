@@ -14,6 +14,7 @@ typedef struct td_recorder_options {
   td_ring_policy policy;                 /* block or drop */
   size_t ring_bytes;                     /* per thread, a power of two; 0: 8 MiB */
   const char *keep; /* what a keeper will leave on the tape, as the user says it; NULL: all */
+  bool raw;         /* Note [Raw tapes] in engine/trace/derive/derive.h */
 } td_recorder_options;
 
 /* td_recorder_start creates the file (see td_writer_open for `overwrite`) and begins. TD_IO with

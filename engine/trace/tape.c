@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/base/bisect.h"
 #include "engine/trace/ahead.h"
+#include "engine/trace/derive/derive.h"
 #include "engine/trace/keyframe_chunk.h"
 
 #include <fcntl.h>
@@ -50,7 +51,7 @@ fill_info(td_tape *tape) {
                               .n_events = contents->n_events,
                               .started_ns = directory->header.start_wall_ns,
                               .n_dropped = contents->n_dropped,
-                              .file_bytes = directory->file.n_bytes - directory->n_skipped,
+                              .file_bytes = directory->n_file_bytes,
                               .n_chunks = directory->n_chunks,
                               .trusted = directory->trusted,
                               .n_threads = directory->n_threads,
@@ -84,6 +85,7 @@ td_status
 td_tape_open(const char *path, td_tape **tape, td_error *error) {
   td_directory directory;
   td_status status = td_directory_open(path, &directory, error);
+  if (!status) status = td_derive(&directory, error);
   if (status) return status;
   td_tape *made = TD_NEW(td_tape);
   made->path = td_dup_string(path);

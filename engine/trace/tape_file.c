@@ -15,8 +15,13 @@ _Static_assert(TD_CHUNK_STORED_MAX == ZSTD_COMPRESSBOUND(TD_CHUNK_RAW_MAX),
 
 td_status
 td_tape_file_open(const char *path, td_tape_file *file, td_error *error) {
-  *file = (td_tape_file){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   /* Without O_NONBLOCK, a pipe that nobody writes to would hang. */
+  return td_tape_file_adopt(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), file, error);
+}
+
+td_status
+td_tape_file_adopt(int fd, td_tape_file *file, td_error *error) {
+  *file = (td_tape_file){.fd = fd};
   if (file->fd < 0) return td_error_set(error, TD_IO, "%s", strerror(errno));
   struct stat info;
   if (fstat(file->fd, &info) != 0) return td_error_set(error, TD_IO, "%s", strerror(errno));

@@ -25,6 +25,9 @@ typedef struct td_tape_file {
 td_status td_tape_file_open(const char *path, td_tape_file *file, td_error *error);
 void td_tape_file_close(td_tape_file *file);
 
+/* td_tape_file_adopt is td_tape_file_open for a descriptor, which it owns. */
+td_status td_tape_file_adopt(int fd, td_tape_file *file, td_error *error);
+
 /* td_tape_file_read copies bytes. False if the file has less, or if the system cannot read it. Only
  * the second sets file->failure: then the disk failed, and the tape may be whole. */
 bool td_tape_file_read(td_tape_file *file, uint64_t offset, void *bytes, size_t n);

@@ -26,6 +26,7 @@ struct td_writer {
   char *path;  /* (owned) absolute, to remove the file if nothing useful is in it; or NULL */
   bool has_events;
   bool made; /* of events that bear nanoseconds since the start: no clock is read */
+  uint64_t start_monotonic_ns; /* of a made tape */
   bool copies;
   td_chunk_header last; /* copied: the moment by both clocks stays the last one */
   bool has_gap;
@@ -93,7 +94,8 @@ tell_moment(const td_writer *writer, td_chunk_header *header) {
     return;
   }
   header->clock_ticks = writer->made ? header->last_ticks + 1 : td_clock_now();
-  header->clock_monotonic_ns = writer->made ? header->clock_ticks : td_clock_monotonic_ns();
+  header->clock_monotonic_ns =
+      writer->made ? writer->start_monotonic_ns + header->clock_ticks : td_clock_monotonic_ns();
 }
 
 static void
@@ -196,6 +198,21 @@ replace_file(const char *path, int *fd, td_error *error) {
 typedef enum clocks { OWN_CLOCKS, MADE_CLOCKS, COPIED_CLOCKS } clocks;
 
 static td_status
+open_file(int fd, const char *path, clocks clocks, const td_tape_header *header, td_writer **writer,
+          td_error *error) {
+  td_writer *opened = writer_new(fd);
+  opened->path = path ? realpath(path, NULL) : NULL;
+  opened->made = clocks == MADE_CLOCKS;
+  opened->copies = clocks == COPIED_CLOCKS;
+  opened->start_monotonic_ns = header->start_monotonic_ns;
+  write_header(opened, *header);
+  write_schema(opened);
+  if (opened->failure) return td_writer_close(opened, error);
+  *writer = opened;
+  return TD_OK;
+}
+
+static td_status
 open_with(const char *path, bool overwrite, clocks clocks, const td_tape_header *header,
           td_writer **writer, td_error *error) {
   int fd = td_opened_dup(path);
@@ -204,24 +221,17 @@ open_with(const char *path, bool overwrite, clocks clocks, const td_tape_header 
     status = overwrite ? replace_file(path, &fd, error) : create_file(path, 0666, &fd, error);
   if (status) return status;
   flock(fd, LOCK_EX | LOCK_NB); /* for replace_file in another process; some files have no locks */
-  td_writer *opened = writer_new(fd);
-  opened->path = realpath(path, NULL);
-  opened->made = clocks == MADE_CLOCKS;
-  opened->copies = clocks == COPIED_CLOCKS;
-  write_header(opened, *header);
-  write_schema(opened);
-  if (opened->failure) return td_writer_close(opened, error);
-  *writer = opened;
-  return TD_OK;
+  return open_file(fd, path, clocks, header, writer, error);
 }
 
 td_status
-td_writer_open(const char *path, bool overwrite, uint32_t policy, td_writer **writer,
+td_writer_open(const char *path, bool overwrite, uint32_t policy, bool raw, td_writer **writer,
                td_error *error) {
   td_tape_header header = {.start_ticks = td_clock_now(),
                            .start_monotonic_ns = td_clock_monotonic_ns(),
                            .start_wall_ns = td_clock_timespec_ns(CLOCK_REALTIME),
-                           .policy = policy};
+                           .policy = policy,
+                           .flags = raw ? TD_TAPE_RAW : 0};
   return open_with(path, overwrite, OWN_CLOCKS, &header, writer, error);
 }
 
@@ -230,6 +240,14 @@ td_writer_open_made(const char *path, bool overwrite, uint32_t policy, uint64_t 
                     td_writer **writer, td_error *error) {
   td_tape_header header = {.start_wall_ns = started_ns, .policy = policy};
   return open_with(path, overwrite, MADE_CLOCKS, &header, writer, error);
+}
+
+td_status
+td_writer_open_derived(int fd, const td_tape_header *of, td_writer **writer, td_error *error) {
+  td_tape_header header = {.start_monotonic_ns = of->start_monotonic_ns,
+                           .start_wall_ns = of->start_wall_ns,
+                           .policy = of->policy};
+  return open_file(fd, NULL, MADE_CLOCKS, &header, writer, error);
 }
 
 td_status

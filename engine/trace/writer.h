@@ -12,14 +12,20 @@ typedef struct td_writer td_writer;
 
 /* td_writer_open creates the file and writes its header and the schema. Without `overwrite` nothing
  * may have that name, not even a symbolic link. With `overwrite` it replaces the file that a link
- * leads to, or a link that leads to nothing. TD_IO with the reason. */
-td_status td_writer_open(const char *path, bool overwrite, uint32_t policy, td_writer **writer,
-                         td_error *error);
+ * leads to, or a link that leads to nothing. `raw`: the tape is one, see format.h. TD_IO with the
+ * reason. */
+td_status td_writer_open(const char *path, bool overwrite, uint32_t policy, bool raw,
+                         td_writer **writer, td_error *error);
 
 /* td_writer_open_made is td_writer_open for events that come from elsewhere than a live program:
  * their ticks are nanoseconds since `started_ns` (Unix time, 0 where nobody knows). */
 td_status td_writer_open_made(const char *path, bool overwrite, uint32_t policy,
                               uint64_t started_ns, td_writer **writer, td_error *error);
+
+/* td_writer_open_derived is td_writer_open_made for events of another tape, whose start it keeps.
+ * The file is open already, and empty; the writer owns it. */
+td_status td_writer_open_derived(int fd, const td_tape_header *of, td_writer **writer,
+                                 td_error *error);
 
 /* td_writer_open_copy is td_writer_open for the chunks of another tape, and with the moments of its
  * header. td_writer_copy writes such a chunk: a sealed header, and what is stored behind it. */

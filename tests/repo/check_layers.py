@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     "engine/events": ["engine/base"],
     "engine/control": ["engine/base", "engine/events"],
     "engine/rules": ["engine/base", "engine/events"],  # never of engine/torch: rules judge it
-    "engine/trace": ["engine/base", "engine/events"],
+    "engine/trace": ["engine/base", "engine/events", "engine/rules"],  # raw tapes follow the rules
     "engine/replay": ["engine/base", "engine/events", "engine/rules", "engine/trace"],
     "engine/profile": TAPE,
     "engine/profile/chain": TAPE + ["engine/profile", "engine/profile/why"],
