@@ -166,9 +166,10 @@ class Cli(CliCase):
             self.assertIn(" before ", why)
         ran = [sum(e["event"] == "node_begin" and e["graph_task"] == each["graph_task"] for e in self.events)
                for each in begun]
-        largest = begun[ran.index(max(ran))]["graph_task"]
-        self.assertEqual(self.moment(), self.moment("--pass", largest))
-        self.assertEqual(ran.count(max(ran)), 1)
+        largest = [each["graph_task"] for n, each in zip(ran, begun) if n == max(ran)]
+        if len(largest) > 1 and largest[0] == begun[0]["graph_task"]:
+            del largest[0]
+        self.assertEqual(self.moment(), self.moment("--pass", largest[0]))
         equal = os.path.join(self.folder.name, "equal.tape")  # the first pass of two that are as large warms up
         with open(os.path.join(self.folder.name, "equal.py"), "w") as file:
             file.write("import torch\nx = torch.ones(2, requires_grad=True)\nfor _ in range(3): (x * 2).sum().backward()\n")

@@ -90,7 +90,6 @@ static const struct {
     CALL(add_key),
     CALL(request_key),
     CALL(keyctl),
-    CALL(memfd_create),
     CALL(inotify_init),
     CALL(inotify_init1),
     CALL(fanotify_init),

@@ -25,10 +25,10 @@ typedef struct reporting {
   td_report_sums sums;       /* of the segment */
   td_number_map row_of_id;   /* of threads, queues ...: 1 + the row */
   td_number_map row_of_text;
-  uint32_t n_passes; /* known at the end */
-  uint32_t n_wished; /* of these, also outside of the range */
+  uint32_t n_passes;    /* known at the end */
+  uint32_t n_wished;    /* of these, also outside of the range */
   uint64_t recorder_ns; /* of the wished passes, while no thread was at work for them */
-  uint32_t *texts;   /* (owned) by row: number of the key */
+  uint32_t *texts;      /* (owned) by row: number of the key */
   uint32_t n_texts, texts_capacity, rows_capacity;
   td_samples samples;       /* that `self` adds up; in the segment, by sum */
   size_t n_samples_before;  /* of earlier segments, by row */
