@@ -90,12 +90,15 @@ drop_stale(const td_python *python) {
     own.n = --own.n_before;
 }
 
-static void
+/* Returns how many are left when it ends. */
+static size_t
 enter(void *module) {
   td_own_time time = td_own_begin();
   drop_stale(python_now);
+  size_t depth = own.n;
   push((entry){.module = module, .name = name_of(module, python_now->PyEval_GetFrame())});
   td_own_end(time, TD_recorder_work_modules);
+  return depth;
 }
 
 /* What is called instead of Module.__call__. */
@@ -104,8 +107,7 @@ call(void *function, void *const *arguments, size_t n, void *names) {
   bool is_watched = (n & ~CALL_HAS_SPARE) != 0 && td_steps_wants_this();
   if (!is_watched || !td_own_wants(TD_recorder_work_modules))
     return original(function, arguments, n, names);
-  size_t depth = own.n;
-  enter(arguments[0]);
+  size_t depth = enter(arguments[0]);
   void *result = original(function, arguments, n, names);
   if (own.n > depth) own.n = depth;
   return result;
