@@ -319,7 +319,8 @@ end_pass(td_queue_waits *self, td_lying_pass *pass) {
   if (self->pass) self->pass(pass->pass, &lay, self->data);
   for (uint32_t i = 0; i < pass->n_queues; i++) {
     td_queue_wait *queue = &self->queues[pass->queues[i]];
-    *stake_of(queue, pass->pass) = queue->stakes[--queue->n_stakes];
+    stake *found = stake_of(queue, pass->pass);
+    *found = queue->stakes[--queue->n_stakes];
   }
   free(pass->queues);
   *pass = self->passes[--self->n_passes];
