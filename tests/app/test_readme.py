@@ -48,7 +48,7 @@ ELSEWHERE = [
 # What a word stands for, where the words before it do not say it.
 WORDS = {"FILE": "nan_from_sum.tape", "FILE.tape": "nan_from_sum.tape", "SCRIPT.py": "train.py", "WHEN": "nan", "N": "1",
          "FORMAT": "csv", "TRACE.json": "trace.json", "POLICY": "fifo", "FUNCTION=X": "AddBackward0=0.5", "NAME.tape": "ties.tape"}
-AFTER = {"--pass": "0", "report --by": "op", "--free": "AddBackward0", "run": "ties", "lesson": "chain", "schema": "info"}
+AFTER = {"--pass": "0", "--skip-first": "0", "report --by": "op", "--free": "AddBackward0", "run": "ties", "lesson": "chain", "schema": "info"}
 
 # Lines that say less than the command wants to know.
 INSTEAD = {"run": "run --help", "run --keep": "run --keep 2steps train.py", "COMMAND --help": "info --help",

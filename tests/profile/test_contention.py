@@ -271,7 +271,7 @@ class Contention(unittest.TestCase):
                          "AND slices.begin_ns < waits.begin_ns AND slices.end_ns > waits.begin_ns WHERE waits.kind = 'queue'")
         for wait in busy:
             self.assertRegex(run(TAPEDECK, "why", self.tape, "--at", str(pushes[wait["node"], wait["graph_task"]])),
-                             r"Meanwhile thread .*, which pops from this queue, runs Work.* of another pass, graph task \d+\.")
+                             r"Meanwhile thread .*, which pops from this queue, is at Work.* of another pass, graph task \d+\.")
 
     def rows(self, query):
         database = self.tape + ".sqlite"

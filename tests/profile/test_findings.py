@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -402,6 +403,8 @@ for step in range(8):
             tape = self.record(None, name)
             whole = self.findings(tape, 1)
             run(os.path.join(tools, "cut_tape"), tape, "60")
+            for finding in whole:  # which pass a node of another segment ran in is not looked for
+                finding["advice"] = re.sub(r"The first gradient of graph task .*?: event \d+\. ", "", finding["advice"])
             self.assertEqual(self.findings(tape, 1), whole)
 
 

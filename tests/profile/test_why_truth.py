@@ -34,6 +34,10 @@ FORMS = [re.compile(form) for form in (
     r"Since event \d+, thread .* waits for .*: [\d.]+ ms in all\.", r"For (at most )?[\d.]+ ms of that, thread .* held it\.",
     r"\d+ more threads? held it\.", r"For [\d.]+ ms it was free: thread .* woke late\.",
 )]
+LAY = re.compile(r"It lay there for ([\d.]+) ms, in which thread (.+?) ((?:was|waited|had|ran|did) .*? \([\d.]+ ms\))\.(?= |$)")
+BEHIND = re.compile(r"The node that kept it for longest, ([\d.]+) ms, was «(\d+)»(?: of another pass, graph task (\d+))?\.")
+SERVER = re.compile(r"Meanwhile thread (.+?), which pops from this queue, (is at «(\d+)»(?: of another pass, graph task (\d+))?"
+                    r"|has yet to wake from sleep|waits for a lock|waits for the GIL)\.")
 # All events of these kinds are asked for, of each other kind two.
 OF_STATE = ("queue_push", "queue_pop", "buffer_new", "buffer_add", "buffer_park", "buffer_expose", "dependency_dec")
 # All events of these kinds are asked for too, where threads wait for the GIL.
@@ -48,6 +52,7 @@ class Books:
         self.running, self.done = set(), set()
         self.n_taken, self.at, self.begun, self.names = 0, {}, collections.defaultdict(list), {}
         self.waiting, self.waits = {}, collections.defaultdict(list)  # for the GIL, by thread
+        self.pushed, self.runs, self.last = {}, [], {}  # when; (node, task, thread, begin, end); by thread: its last event
 
     def take(self, event):
         kind, node, task = event["event"], event.get("node"), event.get("graph_task")
@@ -55,6 +60,13 @@ class Books:
         self.n_taken += 1
         self.at[kind, node, task] = self.n_taken
         self.take_gil(event)
+        self.last[event["thread"]] = event
+        if kind == "queue_push":
+            self.pushed[key] = event["t"]
+        elif kind == "node_begin":
+            self.runs.append([node, task, event["thread"], event["t"], float("inf")])
+        elif kind == "node_end":
+            next(run for run in reversed(self.runs) if run[:2] == [node, task])[4] = event["t"]
         if kind in ("node_new", "node_sequence_nr"):
             self.sequence_nr[node] = HIGHEST if event["sequence_nr"] in (None, "max") else event["sequence_nr"]
         elif kind == "graph_task_begin":
@@ -200,7 +212,41 @@ class WhyTruth(unittest.TestCase):
         for sentence in re.split(r"(?<=\.) (?=[A-Z«])", " ".join(sentences[told:]))[told:]:
             self.assertTrue(any(form.fullmatch(sentence) for form in FORMS), (event["event"], sentence))
 
+    def assert_lay(self, event, text, books):
+        """For how long a task lay, that the parts are not longer, and which node kept it. Returns the other sentences."""
+        if found := LAY.search(text):
+            lay = (event["t"] - books.pushed[event["node"], event["graph_task"]]) / 1e6
+            parts = [float(ms) for ms in re.findall(r"\(([\d.]+) ms\)", found[3])]
+            self.assertEqual(found[2], books.names[event["thread"]], text)
+            self.assertAlmostEqual(float(found[1]), lay, delta=0.0006, msg=text)
+            self.assertLessEqual(sum(parts), lay + 0.0006 * len(parts), text)
+            self.assertGreater(sum(parts), lay - 0.001 * 8, text)
+        if found := BEHIND.search(text):
+            pushed = books.pushed[event["node"], event["graph_task"]]
+            kept = [min(end, event["t"]) - max(begin, pushed) for node, _, thread, begin, end in books.runs
+                    if node == int(found[2]) and thread == event["thread"]]
+            self.assertGreater(float(found[1]), max(kept) / 1e6 - 0.0006, text)  # its hooks and handing on count too
+            self.assertLess(float(found[1]), (event["t"] - pushed) / 1e6 + 0.0006, text)
+        return re.sub(" +", " ", BEHIND.sub("", LAY.sub("", text))).strip()
+
+    def assert_server(self, text, books):
+        """What the thread that pops from a queue does when a task comes. Returns the other sentences."""
+        for name, what, node, task in SERVER.findall(text):
+            thread = next(number for number, its in books.names.items() if its == name)
+            last = books.last[thread]
+            if node:
+                runs = [run for run in books.runs if run[2] == thread]  # after its end, it hands on what it made
+                at = [runs[-1], *[run for run in runs if run[4] == float("inf")][-1:]]
+                self.assertIn(int(node), [run[0] for run in at], text)
+                self.assertIn(task, ["", *(str(run[1]) for run in at)], text)
+            elif what.endswith("sleep"):
+                self.assertEqual((last["event"], last["state"]), ("thread_state", "idle"), text)
+            else:
+                self.assertEqual((last["event"], last["lock"] == "gil"), ("lock_wait", what.endswith("GIL")), text)
+        return re.sub(" +", " ", SERVER.sub("", text)).strip()
+
     def assert_true(self, event, text, before, after):
+        text = self.assert_server(self.assert_lay(event, text, after), after)
         sentences = re.split(r"(?<=[.:]) ", text)
         self.assertEqual(len(sentences), len(set(sentences)), text)
         task = event.get("graph_task")

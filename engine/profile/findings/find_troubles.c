@@ -273,12 +273,31 @@ append(td_finding *finding, char *sentence) {
   finding->advice = advice;
 }
 
+/* The place of a problem of an earlier segment that is held, or TD_NONE. */
+static uint32_t
+find_held(const td_find_troubles *self, uint64_t seq) {
+  for (uint32_t i = 0; i < self->n_held; i++)
+    if (self->held[i].finding.seq == seq) return i;
+  return TD_NONE;
+}
+
+/* If the problem is held, that one is added, or it would be again later. */
+static void
+add_first(td_find_troubles *self, td_held_trouble *trouble, td_findings *findings) {
+  uint32_t at = find_held(self, trouble->finding.seq);
+  if (at == TD_NONE) return add(self, trouble, findings);
+  fini_finding(&trouble->finding);
+  add(self, &self->held[at], findings);
+  memmove(&self->held[at], &self->held[at + 1], (self->n_held - at - 1) * sizeof *self->held);
+  self->n_held--;
+}
+
 /* A birth that others came of is told once, however many they are. Of those, the first one in the
  * gradients is named. */
 static void
 add_led(td_find_troubles *self, td_held_trouble *trouble, char *led, td_findings *findings) {
   if (!self->found[trouble->key])
-    add(self, trouble, findings);
+    add_first(self, trouble, findings);
   else
     fini_finding(&trouble->finding);
   uint32_t number = self->found[trouble->key];

@@ -16,12 +16,10 @@ typedef struct walk {
 
 bool
 td_model_warms_up(const td_pass_model *model, const td_catalog *catalog) {
-  for (uint32_t i = 0; i < model->n_passes; i++) {
-    const td_catalog_graph_task *pass =
-        td_catalog_graph_task_find(catalog, model->passes[i].graph_task);
-    if (pass && pass->number == 1) return true;
-  }
-  return false;
+  if (model->n_passes != 1) return false;
+  const td_catalog_graph_task *pass =
+      td_catalog_graph_task_find(catalog, model->passes[0].graph_task);
+  return pass && pass->number == 1;
 }
 
 static void
