@@ -397,7 +397,9 @@ class Torch(unittest.TestCase):
                 n, us = profile[row["key"]]
                 self.assertEqual(row["n"], n, row)
                 self.assertIsNone(row["parts"]["push"])
-                misses[row["key"]].append(abs(row["self"] / 1e3 - us) - (0.01 * us + 10 * n))
+                less = us - row["self"] / 1e3  # the profiler has the recorder's own work in it, which is told by itself
+                less -= min(max(less, 0), (one["wall_parts"]["recorder"] or 0) / 1e3)
+                misses[row["key"]].append(abs(less) - (0.01 * us + 10 * n))
         for key, rounds in misses.items():
             self.assertEqual(len(rounds), ROUNDS)
             self.assertLess(min(rounds), 0, (net, key, rounds))
@@ -405,7 +407,8 @@ class Torch(unittest.TestCase):
 
     def compare_walls(self, net, told, walls):
         for one in told:
-            self.assertEqual(sum(row["total"] for row in one["rows"]) + one["unattributed"], one["wall"])
+            parts = sum(row["total"] for row in one["rows"]) + one["unattributed"] + one["wall_parts"]["recorder"]
+            self.assertAlmostEqual(parts, one["wall"], delta=1)
         misses = [abs(one["wall"] / wall - 1) for one, wall in zip(told, walls)]
         self.assertLess(min(misses), 0.03, (net, misses))
 

@@ -70,9 +70,9 @@ class Clip(torch.autograd.Function):
     def backward(ctx, grad):
         return grad.clamp_(-0.1, 0.1)
 skip = torch.nn.Linear(4, 2)
-(skip(x) + Clip.apply(net(x))).sum().backward()
+((skip(x) + Clip.apply(net(x))) * 2).sum().backward()
 """),
-    "auxiliary_loss_at_first": ("gradient_lost", r"weight, .*bias had a gradient at first, but none at step 4", """
+    "auxiliary_loss_at_first": ("gradient_lost", r"(bias|weight), .*(bias|weight) had a gradient at first, but none at step 4", """
 aux = torch.nn.Linear(8, 1)
 optimizer = torch.optim.SGD([*net.parameters(), *aux.parameters()], lr=0.05)
 for step in range(6):
@@ -150,8 +150,7 @@ RIGHT = {
     "a_loss_that_recovers": """
 for step in range(5):
     optimizer.zero_grad()
-    loss = F.mse_loss(net(x), y)
-    if step == 1: loss = loss * float("inf")
+    loss = F.mse_loss(net(x), y) * (float("inf") if step == 1 else 1.0)
     loss.backward()
     if all(p.grad.isfinite().all() for p in net.parameters()): optimizer.step()
 """,
@@ -190,7 +189,7 @@ class Clip(torch.autograd.Function):
 for step in range(4):
     optimizer.zero_grad()
     first = Clip.apply(net(x))
-    (first + net(x)).sum().backward()  # the other one runs before, and nobody waits
+    ((first + net(x)) * 2).sum().backward()  # the other one runs before, and nobody waits
     optimizer.step()
 """,
     "frozen_later": """

@@ -52,7 +52,8 @@ class Books:
         self.running, self.done = set(), set()
         self.n_taken, self.at, self.begun, self.names = 0, {}, collections.defaultdict(list), {}
         self.waiting, self.waits = {}, collections.defaultdict(list)  # for the GIL, by thread
-        self.pushed, self.runs, self.last = {}, [], {}  # when; (node, task, thread, begin, end); by thread: its last event
+        self.pushed, self.runs = {}, []  # when; (node, task, thread, begin, end)
+        self.last, self.turned = {}, {}  # by thread: its last event, and the run that began or ended last
 
     def take(self, event):
         kind, node, task = event["event"], event.get("node"), event.get("graph_task")
@@ -64,9 +65,11 @@ class Books:
         if kind == "queue_push":
             self.pushed[key] = event["t"]
         elif kind == "node_begin":
-            self.runs.append([node, task, event["thread"], event["t"], float("inf")])
+            self.turned[event["thread"]] = [node, task, event["thread"], event["t"], float("inf")]
+            self.runs.append(self.turned[event["thread"]])
         elif kind == "node_end":
-            next(run for run in reversed(self.runs) if run[:2] == [node, task])[4] = event["t"]
+            self.turned[event["thread"]] = next(run for run in reversed(self.runs) if run[:2] == [node, task])
+            self.turned[event["thread"]][4] = event["t"]
         if kind in ("node_new", "node_sequence_nr"):
             self.sequence_nr[node] = HIGHEST if event["sequence_nr"] in (None, "max") else event["sequence_nr"]
         elif kind == "graph_task_begin":
@@ -236,7 +239,7 @@ class WhyTruth(unittest.TestCase):
             last = books.last[thread]
             if node:
                 runs = [run for run in books.runs if run[2] == thread]  # after its end, it hands on what it made
-                at = [runs[-1], *[run for run in runs if run[4] == float("inf")][-1:]]
+                at = [books.turned[thread], *[run for run in runs if run[4] == float("inf")][-1:]]
                 self.assertIn(int(node), [run[0] for run in at], text)
                 self.assertIn(task, ["", *(str(run[1]) for run in at)], text)
             elif what.endswith("sleep"):
