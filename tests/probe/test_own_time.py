@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What the recorder itself takes: its long work is events and a row of the report, what a budget stopped is told, and a
-# program's tracers, profilers and collector do not see it.
-import ast
+# What the recorder itself takes: its long work is events and a row of the report, and what a
+# budget stopped is told.
 import json
 
 import skipping
@@ -26,67 +25,6 @@ for _ in range(1500):
 y.sum().backward()
 """
 NOTE = "the recorder stopped looking for what cuts"
-
-# Counts what is seen from before the first node on, and what the collector knows after some steps.
-TRACED = """
-import cProfile, collections, gc, pstats, sys
-seen = collections.Counter()
-def note(frame, event, argument):
-    name = argument.__qualname__ if event.startswith("c_") else frame.f_code.co_qualname if hasattr(frame.f_code, "co_qualname") else frame.f_code.co_name
-    seen[event, name] += 1
-import torch
-model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
-unused = torch.nn.Parameter(torch.ones(2))
-optimizer = torch.optim.SGD([*model.parameters(), unused], 0.01)
-def step():
-    optimizer.zero_grad()
-    model(torch.ones(4, 8)).sum().backward()
-    optimizer.step()
-def traced(frame, event, argument):
-    note(frame, event, argument)
-    return traced
-how = sys.argv[1]
-if how == "trace":
-    sys.settrace(traced)
-elif how == "profile":
-    sys.setprofile(note)
-elif how == "cprofile":
-    profiler = cProfile.Profile()
-    profiler.enable()
-elif how == "objects":
-    for one in (*model.modules(), optimizer):
-        vars(one)  # Python 3.11 makes the dict of an object when it is asked for, and the recorder asks
-    gc.collect()
-    before = collections.Counter(type(one).__name__ for one in gc.get_objects())
-for _ in range(5):
-    step()
-if how == "trace":
-    sys.settrace(None)
-elif how == "profile":
-    sys.setprofile(None)
-elif how == "cprofile":
-    profiler.disable()
-    seen = {key[1:]: value[:2] for key, value in pstats.Stats(profiler).stats.items()}
-elif how == "objects":
-    gc.collect()
-    seen = collections.Counter(type(one).__name__ for one in gc.get_objects())
-    seen.subtract(before)
-    seen = {name: n for name, n in seen.items() if n}
-print(len(seen), *sorted(map(str, seen.items())), sep="\\n")
-"""
-
-
-def told(text):
-    """What was seen, and how often. Not of PyTorch's loop over hooks of optimizers: it goes round once more. Before PyTorch 2.0
-    optimizers have an empty method, _optimizer_step_code, and the recorder takes its place."""
-    seen = dict(ast.literal_eval(line) for line in text.splitlines()[1:])
-    return {what: n for what, n in seen.items()
-            if "_optimizer_step_code" not in str(what) and "profile_hook_step" not in str(what)}
-
-
-def more(recorded, plain):
-    """Of which kinds the collector knows more objects. It forgets some of the program's sooner or later."""
-    return {what for what, n in recorded.items() if n > max(plain.get(what, 0), 0) and what != "instancemethod"}
 
 
 class OwnTime(RecordCase):
@@ -145,22 +83,6 @@ class OwnTime(RecordCase):
         report = json.loads(self.ask('report', 'own.tape', '--json').stdout)
         self.assertIsNone(report['wall_parts']['recorder'])
         self.assertIn('did not time', report['why']['recorder'])
-
-    def test_nobody_sees_it(self):
-        """Tracers, profilers and the collector see as much as in the plain program."""
-        for version, python in torches.observed().items():
-            script = self.script(TRACED)
-            for how in ('trace', 'profile', 'cprofile', 'objects'):
-                plain = self.run_in(python, script, how)
-                self.assertGreater(int(plain.stdout.split()[0]), 0 if how != 'objects' else -1, plain.stderr)
-                for options in ((), ('--anomaly=nonfinite', '--stats=full', '--stacks')):
-                    with self.subTest(version=version, how=how, options=options):
-                        done = self.record(python, script, how, options=('--force', '-o', 't.tape', *options))
-                        if how == 'objects':
-                            self.assertEqual(more(told(done.stdout), told(plain.stdout)), set())
-                        else:
-                            self.assertEqual(told(done.stdout), told(plain.stdout))
-                        self.assertEqual(self.info('t.tape')['events_by_kind'].get('optimizer_step'), 5)
 
 
 if __name__ == '__main__':
