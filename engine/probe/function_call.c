@@ -5,9 +5,6 @@
 
 #define N_WORDS 24 /* of a function object */
 
-static const td_python *python_now;
-static td_function_call plain; /* how Python calls its functions; the same for all of them */
-
 td_function_call
 td_function_exchange(const td_python *python, void *function, td_function_call call) {
   void *before = python->PyVectorcall_Function ? python->PyVectorcall_Function(function) : NULL;
@@ -23,22 +20,4 @@ td_function_exchange(const td_python *python, void *function, td_function_call c
       return (td_function_call)before;
     }
   return NULL;
-}
-
-/* A handler of a signal that runs meanwhile is hidden too. */
-static void *
-call_hidden(void *function, void *const *arguments, size_t n, void *names) {
-  void *state = python_now->PyGILState_GetThisThreadState();
-  python_now->PyThreadState_EnterTracing(state);
-  void *result = plain(function, arguments, n, names);
-  python_now->PyThreadState_LeaveTracing(state);
-  return result;
-}
-
-void
-td_function_hide(const td_python *python, void *function) {
-  if (!python->PyThreadState_EnterTracing || !python->PyThreadState_LeaveTracing) return;
-  python_now = python;
-  if (!plain) plain = (td_function_call)python->PyVectorcall_Function(function);
-  if (plain) td_function_exchange(python, function, call_hidden);
 }

@@ -14,7 +14,3 @@ typedef void *(*td_function_call)(void *function, void *const *arguments, size_t
  * Python calls functions in another way, or `function` is none of Python's. */
 td_function_call td_function_exchange(const td_python *python, void *function,
                                       td_function_call call);
-
-/* td_function_hide keeps tracers and profilers of the program from what a function of ours runs:
- * they are off during its calls. It does nothing before Python 3.11. */
-void td_function_hide(const td_python *python, void *function);
