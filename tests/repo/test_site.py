@@ -252,7 +252,7 @@ class SiteInBrowser(SitePages):
         self.run_in(frame, f"new Promise((done) => {{ const look = () => ({condition}) ? done() : requestAnimationFrame(look); look(); }})")
 
     def test_finding_leads_into_the_player(self):
-        page = self.files["examples/nan_from_sum.html"]
+        page = self.files["examples/sqrt_at_zero.html"]
         self.browser.open(page)
         link = self.browser.run("document.querySelector('.findings a[target=player]').href")
         self.browser.go(link)
