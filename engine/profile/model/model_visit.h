@@ -10,8 +10,8 @@
 typedef td_status (*td_model_visitor)(const td_pass_model *model, const td_catalog *catalog,
                                       void *data);
 
-/* td_model_warms_up tells whether a model is the tape's first pass: much happens in that pass for the
- * first time. A pass that others overlap cannot be left out alone. */
+/* td_model_warms_up tells whether a model is the tape's first pass: much happens in that pass for
+ * the first time. A pass that others overlap cannot be left out alone. */
 bool td_model_warms_up(const td_pass_model *model, const td_catalog *catalog);
 
 /* td_model_visit calls a function for all models of a tape, and writes how many passes were left
