@@ -118,7 +118,7 @@ static char *
 pair_passes(const char *a, const char *b) {
   td_diff_tasks tasks_a = passes_of(a), tasks_b = passes_of(b);
   GString *text = g_string_new(NULL);
-  uint32_t *partners = g_new(uint32_t, tasks_a.n);
+  uint32_t *partners = g_new(uint32_t, tasks_a.n + 1);
   memset(partners, 0xff, tasks_a.n * sizeof *partners);
   g_assert_cmpint(td_align_streams_pair(&tasks_a, &tasks_b, note_pair_cb, partners), ==, TD_OK);
   for (uint32_t i = 0; i < tasks_a.n; i++)

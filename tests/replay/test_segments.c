@@ -12,6 +12,7 @@
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* A tape that is cut. The caller frees the path and removes the file. */
@@ -142,12 +143,21 @@ assert_none_is_missing(const td_replay *part, const td_replay *whole) {
   }
 }
 
+/* What a thread did before a segment is not on it, so how long a task lay may have other parts. */
+static void
+cut_off_lay(char *text) {
+  char *lay = strstr(text, " It lay there for ");
+  if (lay) *lay = '\0';
+}
+
 static void
 assert_same_why(td_replay *part, td_replay *whole, uint64_t seq) {
   td_error error = {0};
   char *one, *other;
   assert_ok(td_why_at(part, seq, &one, &error), &error);
   assert_ok(td_why_at(whole, seq, &other, &error), &error);
+  cut_off_lay(one);
+  cut_off_lay(other);
   g_assert_cmpstr(one, ==, other);
   free(one);
   free(other);
