@@ -387,6 +387,7 @@ class Pass:
 
     def __init__(self):
         self.number, self.numbers, self.recording = None, [], recording()
+        self.roots = ()  # alive until the end: else the engine makes another accumulator, which has no hooks
 
     def begin(self, tensors, grad_tensors, keep_graph=False, create_graph=False, inputs=(), allow_unreachable=False,
               accumulate_grad=False):
@@ -402,6 +403,7 @@ class Pass:
         roots = [root_of(tensor) for tensor in tensors]
         if not roots or None in roots:
             return
+        self.roots = roots
         order = gather([node for node, _ in roots] +
                        [read(wanted, "grad_fn") for wanted in inputs
                         if isinstance(wanted, torch.Tensor) and read(wanted, "grad_fn") is not None])
@@ -439,6 +441,7 @@ class Pass:
     def unhook(self):
         while self.numbers:
             unhook(self.numbers.pop())
+        self.roots = ()
 
 
 def before(*arguments, **keywords):
