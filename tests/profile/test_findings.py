@@ -403,9 +403,11 @@ for step in range(8):
             tape = self.record(None, name)
             whole = self.findings(tape, 1)
             run(os.path.join(tools, "cut_tape"), tape, "60")
-            for finding in whole:  # which pass a node of another segment ran in is not looked for
-                finding["advice"] = re.sub(r"The first gradient of graph task .*?: event \d+\. ", "", finding["advice"])
-            self.assertEqual(self.findings(tape, 1), whole)
+            part, beyond = self.findings(tape, 1), "Which gradient of a later part of the tape has it first is not looked for. "
+            for one, other in zip(whole, part):
+                if beyond in other["advice"]:
+                    one["advice"] = re.sub(r"The first gradient of graph task .*?: event \d+\. ", beyond, one["advice"])
+            self.assertEqual(part, whole)
 
 
 if __name__ == "__main__":

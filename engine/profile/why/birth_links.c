@@ -24,7 +24,9 @@ td_birth_first_gradient(const td_catalog *catalog, td_tape *tape, uint64_t seq) 
   uint32_t pass;
   td_any_event event;
   bool is_found = td_cause_find_carried(catalog, tape, seq, &carried, &pass);
-  if (pass == TD_NONE) return td_dup_string("");
+  bool is_rest = catalog->segment.end < td_tape_info_get(tape)->n_events;
+  if (pass == TD_NONE)
+    return td_dup_string(is_rest ? td_sentence_text(TD_SAY_nan_in_later_part) : "");
   if (!is_found) return td_said(catalog, TD_SAY_no_nan_in_pass, td_with_pass("pass", pass));
   if (td_catalog_event(catalog, tape, carried, &event, NULL) != TD_OK) return td_dup_string("");
   return td_said(catalog, TD_SAY_first_nan_in_pass, td_with_number("seq", carried),

@@ -107,15 +107,30 @@ take_passes(telling *self, td_queue_waits *waits, td_replay *replay, uint64_t pu
   return from;
 }
 
+/* Whether a pass that was under way at the push began in an earlier segment. */
+static bool
+reaches_back(const td_catalog *catalog, uint64_t push) {
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
+    const td_catalog_graph_task *pass = &catalog->graph_task_rows[i];
+    if (pass->begin_seq < catalog->segment.first && pass->end_seq >= push) return true;
+  }
+  return false;
+}
+
 void
 td_lay_say(FILE *out, td_replay *replay, uint64_t seq, const td_event_queue_pop *pop) {
   telling self = {.out = out, .catalog = td_replay_catalog(replay), .pop = pop};
+  const td_tape_info *info = td_tape_info_get(td_replay_tape(replay));
   uint64_t push, from;
   if (pop->node == TD_NONE || pop->graph_task == TD_NONE) return;
+  if (!info->n_by_kind[TD_EVENT_queue_push]) return;
   if (td_replay_find(replay, seq, false, is_push, &self, &push, NULL) != TD_OK || !self.found)
-    return;
-  if (td_replay_find(replay, push, false, is_last_pop, &self, &from, NULL) != TD_OK) from = push;
-  self.lives = td_lives_new(td_tape_info_get(td_replay_tape(replay)), (td_life_listener){0});
+    return td_say_plain(out, TD_SAY_lay_unknown);
+  bool has_pop = td_replay_find(replay, push, false, is_last_pop, &self, &from, NULL) == TD_OK;
+  if (reaches_back(self.catalog, push) || (!has_pop && self.catalog->segment.first))
+    return td_say_plain(out, TD_SAY_lay_unknown);
+  if (!has_pop) from = push;
+  self.lives = td_lives_new(info, (td_life_listener){0});
   td_queue_waits waits = {.task = task_cb, .data = &self};
   td_queue_waits_serve(&waits, pop->queue, pop->event.thread);
   from = take_passes(&self, &waits, replay, push, from);
