@@ -6,10 +6,10 @@
 
 #include "engine/probe/probe.h"
 
-/* td_markers_start begins to listen. `observer` is the one that records; `mark` gets the numbers of
- * steps.h, and `note_rank` the rank of this process once it is in a process group: at once, or when
- * an optimizer steps for the first time. Any thread that holds no lock but perhaps the GIL, which
- * this takes. */
+/* td_markers_start begins to listen. `observer` is the one that records. `mark` gets the numbers of
+ * steps.h. `note_rank` gets the rank of this process in its process group: at once, or when an
+ * optimizer steps for the first time. Any thread that holds no lock but perhaps the GIL, which this
+ * takes. */
 void td_markers_start(const td_observer *observer, void (*mark)(uint32_t marker),
                       void (*note_rank)(int32_t rank));
 

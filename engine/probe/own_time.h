@@ -5,10 +5,10 @@
  * now and then.
  *
  * Note [A budget of the recorder]
- * Some of what the recorder does outside of passes is worth having and not needed: it looks for
- * what cuts leaves off, for the modules that make nodes, and for names of leaves. Together these
- * take 5 % of the processor time that the process has computed since the recording was wanted, or
- * 50 ms. If they take more, the costliest of them stops for good, and `recorder_stopped` says so.
+ * Outside of passes, the recorder looks for what cuts leaves off, for the modules that make nodes,
+ * and for names of leaves. A tape without these is still good. Together they may take 5 % of the
+ * processor time that the process has used since the recording was wanted, or 50 ms. If they take
+ * more, the costliest of them stops for good, and `recorder_stopped` says so.
  * What the user asked for by an option never stops, nor does what makes a tape whole.
  *
  * Any thread. */
