@@ -295,11 +295,14 @@ class LongTapes(unittest.TestCase):
                 self.assertEqual(one, other, (part, options))
 
     def test_why(self):
+        """How a task lay is known only where the segment has all that its thread did meanwhile. The answer says so."""
         for whole, part in self.tapes:
-            for at in self.moments(whole):
-                self.assertEqual(self.said(whole, "why", "--at", str(at)), self.said(part, "why", "--at", str(at)))
-            for at in ("nan", "error", "end"):
-                self.assertEqual(self.said(whole, "why", "--at", at), self.said(part, "why", "--at", at))
+            for at in [str(at) for at in self.moments(whole)] + ["nan", "error", "end"]:
+                wanted, found = self.said(whole, "why", "--at", at), self.said(part, "why", "--at", at)
+                if " Why it lay there is not known" in found[1]:
+                    wanted, found = ((status, re.sub(r" (It lay there for|Why it lay there) .*", "", text, flags=re.DOTALL).strip())
+                                     for status, text in (wanted, found))
+                self.assertEqual(wanted, found, (part, at))
 
     def test_state(self):
         for whole, part in self.tapes:
