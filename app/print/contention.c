@@ -76,6 +76,17 @@ write_lock(td_json *json, const td_contention *contention, const td_contended_lo
 }
 
 static void
+write_longest(td_json *json, const td_lain_task *task) {
+  td_json_key(json, "longest_task");
+  if (task->node == TD_NONE) return td_json_null(json);
+  td_json_begin_object(json);
+  td_member_id(json, "node", task->node);
+  td_member_u64(json, "popped", task->pop_seq);
+  td_member_u64(json, "ns", task->popped_ns - task->pushed_ns);
+  td_json_end_object(json);
+}
+
+static void
 write_queue(td_json *json, const td_contention *contention, const td_contended_queue *queue) {
   bool is_known = contention->queues_known == TD_knowledge_observed;
   td_json_begin_object(json);
@@ -83,6 +94,7 @@ write_queue(td_json *json, const td_contention *contention, const td_contended_q
   td_member_u64(json, "pushes", queue->n_pushes);
   td_member_u64(json, "pops", queue->n_pops);
   write_spread(json, "lay", &queue->lay, is_known);
+  write_longest(json, &queue->longest);
   write_spread(json, "slept", &queue->slept, is_known);
   td_member_u64(json, "empty_wakes", queue->n_empty_wakes);
   td_json_key(json, "with_tasks");

@@ -21,6 +21,8 @@ typedef struct queue_row {
   bool is_used;                             /* ever */
   uint32_t name;
   td_lay lay_by;
+  td_lain_task longest; /* none before the first pop that counts */
+  uint64_t longest_ns;
 } queue_row;
 
 /* A wait that has ended. Names are known at the end of its segment. */
@@ -48,6 +50,7 @@ typedef struct contending {
   td_range range;
   uint32_t n_wished; /* passes, also outside of the range */
   bool is_open;      /* events count */
+  uint64_t seq;      /* of the event that is taken */
   uint64_t open_seq; /* since then */
   td_range_clock clock;
   uint64_t now, in_passes_ns; /* of the clock; of it, while a wished pass was under way */
@@ -76,7 +79,8 @@ queue_of(contending *self, uint32_t queue) {
   while (queue >= self->n_queues) {
     uint32_t n = TD_MAX(2 * self->n_queues, 8u);
     self->queues = td_realloc(self->queues, n, sizeof *self->queues);
-    memset(self->queues + self->n_queues, 0, (n - self->n_queues) * sizeof *self->queues);
+    for (uint32_t i = self->n_queues; i < n; i++)
+      self->queues[i] = (queue_row){.longest = {.node = TD_NONE}};
     self->n_queues = n;
   }
   return &self->queues[queue];
@@ -120,6 +124,10 @@ task_cb(const td_task_lay *task, void *data) {
   queue_row *queue = queue_of(self, task->queue);
   for (int i = 0; i < TD_N_LAY_CAUSES; i++)
     queue->lay_by.ns[i] += task->lay.ns[i];
+  if (queue->longest.node != TD_NONE && task->ns <= queue->longest_ns) return;
+  queue->longest_ns = task->ns;
+  queue->longest =
+      (td_lain_task){task->node, self->seq, task->popped_ns - task->ns, task->popped_ns};
 }
 
 /* ---- going through the tape ---- */
@@ -212,6 +220,7 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   contending *self = data;
   td_lives_apply(self->lives, event);
   bool was_in_pass = self->is_in_pass;
+  self->seq = seq;
   advance(self, event);
   if (event->event.kind == TD_EVENT_thread_state) note_sleep(self, &event->thread_state);
   look_at(self, event, seq);
@@ -279,6 +288,7 @@ list_queues(contending *self) {
     td_contended_queue queue = {.name = td_text_table_get(&result->texts, row->name),
                                 .n_pushes = row->n_pushes,
                                 .n_pops = row->n_pops,
+                                .longest = row->longest,
                                 .lay = td_samples_take(&self->lay, &lay, i),
                                 .lay_by = row->lay_by,
                                 .slept = td_samples_take(&self->slept, &slept, i),

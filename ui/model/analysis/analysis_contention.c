@@ -161,9 +161,18 @@ dup_cause(const td_lay *lay, uint64_t sum) {
              : NULL;
 }
 
+/* A row leads to the pop of the task that lay there for longest, which says why. */
+static TdRowPlace
+queue_place(const td_contended_queue *queue) {
+  const td_lain_task *task = &queue->longest;
+  if (task->node == TD_NONE) return TD_NOWHERE;
+  return (TdRowPlace){task->node, task->pop_seq + 1, (double)task->pushed_ns,
+                      (double)task->popped_ns};
+}
+
 static void
 add_queue(TdTable *table, const td_contended_queue *queue, bool is_known) {
-  TdTableRow *row = td_table_add(table, TD_NOWHERE);
+  TdTableRow *row = td_table_add(table, is_known ? queue_place(queue) : TD_NOWHERE);
   td_table_row_set_text(row, 0, queue->name);
   td_table_row_set_number(row, 1, (double)queue->n_pops);
   if (is_known && queue->lay.n) set_spread(row, 2, &queue->lay);
