@@ -318,7 +318,7 @@ class Numbers(Case):
                 with open(answers) as file:
                     expected = [list(map(float, line.split())) for line in file]
                 got = [list(map(float, line.split())) for line in done.stdout.decode().splitlines()]
-                self.assertEqual(len(got), 600)
+                self.assertEqual((len(got), len(expected)), (600, 600))
                 self.assertTrue(sum(row[1] for row in expected) > 100 and sum(row[2] for row in expected) > 100)
                 for ours, theirs in zip(got, expected):
                     self.assertEqual(ours[1:4], theirs[:3])
