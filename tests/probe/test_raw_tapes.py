@@ -56,8 +56,8 @@ class RawTapes(RecordCase):
             pipe.close()
 
     def told(self, tape):
-        """All events but for their times: a program that goes on learns more of its clock."""
-        return [{name: value for name, value in e.items() if name != "t"} for e in self.events(tape)]
+        """All events but for times and durations: a program that goes on learns more of its clock."""
+        return [{name: value for name, value in e.items() if name not in ("t", "took", "waited")} for e in self.events(tape)]
 
     def test_a_tape_that_grows_is_the_beginning_of_the_finished_one(self):
         for python in torches.pythons():

@@ -37,13 +37,13 @@ BRANCHES = """
             return g * 1, None
     def sleep(seconds=0.3):
         time.sleep(seconds)
-    is_late, is_over = threading.Event(), threading.Event()
+    is_late, is_over, is_middle_over = threading.Event(), threading.Event(), threading.Event()
     def be_late(*_):
         is_late.set()
         is_over.wait()
     def branches(short, long, main=None, hook=None):
         a, b, m = (torch.ones(2, requires_grad=True) for _ in range(3))
-        middle = Work.apply(m.exp(), main)
+        middle = Work.apply(Work.apply(m, is_middle_over.set).exp(), main)
         left = Work.apply(a.sin().to("sim:0"), short)
         if hook: left.register_hook(hook)
         right = Work.apply(Work.apply(b, is_over.set).cos().to("sim:1"), long)
@@ -70,7 +70,7 @@ PLANTS = {
         thread = threading.Thread(target=other)
         thread.start()
         busy.wait()
-        branches(None, None)
+        branches(None, is_middle_over.wait)
         thread.join()
         """,
     "number": """

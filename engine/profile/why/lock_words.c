@@ -73,12 +73,22 @@ is_begin(const td_any_event *event, void *data) {
   return is_it || ++self->n_looked == EVENTS_MAX;
 }
 
+static void
+say_old_wait(const telling *self) {
+  const td_state *state = td_replay_state(self->replay);
+  bool is_gil = td_state_thread(state, self->thread)->lock == TD_lock_kind_gil;
+  td_say(self->out, td_replay_catalog(self->replay),
+         is_gil ? TD_SAY_lock_wait_before_gil : TD_SAY_lock_wait_before,
+         td_with_thread("thread", self->thread));
+}
+
 /* Goes through the events of the wait that the thread is in before event seq + 1. */
 static void
 say_wait(telling *self, uint64_t seq) {
   uint64_t begin;
-  if (td_replay_find(self->replay, seq + 1, false, is_begin, self, &begin, NULL) != TD_OK) return;
-  if (self->n_looked == EVENTS_MAX) return;
+  if (td_replay_find(self->replay, seq + 1, false, is_begin, self, &begin, NULL) != TD_OK ||
+      self->n_looked == EVENTS_MAX)
+    return say_old_wait(self);
   td_held_waits waits = {.listener = wait_cb, .data = self};
   td_any_event event;
   for (uint64_t i = begin; i - begin < EVENTS_MAX && !self->is_told; i++) {
