@@ -88,6 +88,12 @@ print_stopped(uint32_t stopped) {
     fprintf(stderr, "tapedeck: %s\n", note);
 }
 
+/* The reason names the option if it helps. */
+static bool
+needs_trust(const td_session_tapes *tapes) {
+  return tapes->unread && strstr(tapes->unread, "--trust");
+}
+
 static void
 print_tapes(const td_record_outcome *outcome, const td_session_tapes *tapes,
             const td_steps_choice *steps) {
@@ -107,8 +113,8 @@ print_tapes(const td_record_outcome *outcome, const td_session_tapes *tapes,
   else if (tapes->problem)
     fprintf(stderr, "tapedeck: recorded %s; they are not joined: %s\n", recorded, tapes->problem);
   else
-    fprintf(stderr, "tapedeck: recorded %s; see it with: tapedeck %s %s\n", found,
-            td_command_to_see(), names);
+    fprintf(stderr, "tapedeck: recorded %s; see it with: tapedeck %s %s%s\n", found,
+            td_command_to_see(), needs_trust(tapes) ? "--trust " : "", names);
   print_stopped(stopped);
 }
 

@@ -85,12 +85,12 @@ test_wrapped_time(void) {
   g_unlink(path);
 }
 
-/* 6 MB of contents in a few kilobytes: more than a stranger may ask for, unless trusted. The option
+/* 36 MB of contents in a few kilobytes: more than a stranger may ask for, unless trusted. The option
  * holds for a process, so a child takes it. */
 static void
 test_bomb(void) {
   GByteArray *unpacked = new_unpacked();
-  for (int section = 0; section < 6; section++) {
+  for (int section = 0; section < 36; section++) {
     add_section(unpacked, 0, 0);
     for (int i = 0; i < 333000; i++)
       add_step(unpacked, 1);
@@ -100,7 +100,7 @@ test_bomb(void) {
   if (g_test_subprocess()) {
     td_tape_trust_all();
     g_assert_cmpint(td_tape_open(path, &tape, &no_error), ==, TD_OK);
-    g_assert_cmpuint(td_tape_info_get(tape)->n_events, ==, 6 * 333000);
+    g_assert_cmpuint(td_tape_info_get(tape)->n_events, ==, 36 * 333000);
     td_tape_close(tape);
   } else {
     td_error error = {0};
