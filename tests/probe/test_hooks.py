@@ -215,7 +215,7 @@ class Hooks(RecordCase):
         return [(e["event"], keys.get(e.get("node"))) for e in events if e["event"] in SCHEDULING]
 
     def each(self, script):
-        for python in torches.pythons():
+        for python in torches.of_test(self):
             plain = self.run_plain(python, script)
             events, output = self.record(python, script, 2)
             self.assertEqual(output, plain)
@@ -316,7 +316,7 @@ class Hooks(RecordCase):
     def test_stacks(self):
         expected = {"SinBackward0": "sin", "CosBackward0": "cos", "AbsBackward0": "abs", "NegBackward0": "neg",
                     "SumBackward0": "sum", "CustomBackward": "custom"}
-        for python in torches.pythons():
+        for python in torches.of_test(self):
             for level in (1, 2):
                 events, _ = self.record(python, STACKS, level, "--stacks")
                 for e in events:

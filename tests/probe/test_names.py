@@ -232,8 +232,8 @@ class Names(RecordCase):
         return self.events(ended.tape)
 
     def each(self, script, *options):
-        """The events, the labels of leaves, and the modules and classes of nodes by name: with each PyTorch, at each level."""
-        for python in torches.pythons():
+        """The events, the labels of leaves, and the modules and classes of nodes by name: with the PyTorchs of the test, at each level."""
+        for python in torches.of_test(self):
             for level in (1, 2):
                 events = self.record(python, script, level, *options)[0] if options else self.recorded(python, script, level)
                 names = {e["node"]: e["name"] for e in events if e["event"] == "node_new"}
@@ -308,7 +308,7 @@ class Names(RecordCase):
             self.assertCountEqual(named.values(), ["main", "trainer 0", "trainer 1"])
 
     def test_the_program_notices_nothing(self):
-        for python in torches.pythons():
+        for python in torches.of_test(self):
             plain = self.run_program(python, self.script(INVISIBLE)).stdout
             for options in ((), ("--stacks",)):
                 _, done = self.record(python, INVISIBLE, 1, *options)

@@ -189,13 +189,13 @@ class PyTorch(Case):
                 self.assertIn("not in the CPU's memory", unread)
 
     def test_stats(self):
-        for version, python in torches.each():
+        for version, python in torches.each_of_test(self):
             with self.subTest(version=version):
                 check_stats(self, self.record(python, ['--stats', 'full'], ['node']), full=True)
                 check_stats(self, self.record(python, ['--stats', 'finite'], ['node']), full=False)
 
     def test_nothing_is_looked_for_unless_asked(self):
-        for version, python in torches.each():
+        for version, python in torches.each_of_test(self):
             with self.subTest(version=version):
                 kinds = {event['event'] for event in self.record(python, [], ['sum_at_node'])}
                 self.assertFalse(kinds & {'anomaly', 'tensor_stats', 'unread'})

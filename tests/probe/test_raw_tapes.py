@@ -60,7 +60,7 @@ class RawTapes(RecordCase):
         return [{name: value for name, value in e.items() if name not in ("t", "took", "waited")} for e in self.events(tape)]
 
     def test_a_tape_that_grows_is_the_beginning_of_the_finished_one(self):
-        for python in torches.pythons():
+        for python in torches.of_test(self):
             running, pid = self.start(python)
             shutil.copy(self.folder / f"t.{pid}.tape", self.folder / "early.tape")
             running.communicate("\n", timeout=120)
@@ -73,7 +73,7 @@ class RawTapes(RecordCase):
             self.assert_checked("t.tape")
 
     def test_a_killed_recorder_leaves_a_tape_that_all_commands_read(self):
-        for python in torches.pythons():
+        for python in torches.of_test(self):
             running, pid = self.start(python)
             running.send_signal(signal.SIGKILL)
             running.wait(timeout=60)

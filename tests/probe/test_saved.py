@@ -122,9 +122,9 @@ class Saved(RecordCase):
     maxDiff = None
 
     def on_each(self, text, *options):
-        """(its Python, its events, what the program said) for each PyTorch."""
+        """(its Python, its events, what the program said) for the PyTorchs of the test."""
         self.script(text, 'saves.py')
-        for version, python in torches.each():
+        for version, python in torches.each_of_test(self):
             tape = f'{version}.tape'
             done = self.record(python, 'saves.py', options=('-o', tape, *options))
             self.assertEqual(done.returncode, 0, done.stderr)

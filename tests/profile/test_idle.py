@@ -238,7 +238,7 @@ class Idle(unittest.TestCase):
     def test_torch(self):
         """With one thread, `report` and the wall time of its passes say the same."""
         torches.need_compiler()
-        for version, python in torches.each():
+        for version, python in torches.each_of_test(self):
             with self.subTest(version):
                 self.write(TRAINING)
                 run(TAPEDECK, "record", "--force", "-o", self.tape, "--", python, self.script)

@@ -298,7 +298,7 @@ class Memory(unittest.TestCase):
 
     def test_torch(self):
         torches.need_compiler()
-        for version, python in torches.each():
+        for version, python in torches.each_of_test(self):
             with self.subTest(version):
                 self.record(MIXED, TAPEDECK, "record", "--force", "--stacks", "-o", self.tape, "--", python)
                 told = self.compare()

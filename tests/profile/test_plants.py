@@ -151,13 +151,13 @@ class Plants(unittest.TestCase):
         self.tape, self.script = (os.path.join(folder.name, name) for name in ("a.tape", "p.py"))
 
     def tapes(self, text, *options):
-        """Runs a program on the engine, or on each PyTorch: the name of what ran it, after each run."""
+        """Runs a program on the engine, or on the PyTorchs of the test: the name of what ran it, after each run."""
         with open(self.script, "w") as file:
             file.write(text)
         if KIND == "own":
             run(TAPEDECK, "run", "-o", self.tape, *options, self.script)
             yield KIND
-        for version, python in torches.each() if KIND == "torch" else ():
+        for version, python in torches.each_of_test(self) if KIND == "torch" else ():
             run(TAPEDECK, "record", "--force", *options, "-o", self.tape, "--", python, self.script)
             yield version
 

@@ -354,7 +354,7 @@ x = torch.ones(3, requires_grad=True)
 class Torch(unittest.TestCase):
     def test_wall(self):
         torches.need_compiler()
-        for version, python in torches.each():
+        for version, python in torches.each_of_test(self):
             for script in ("program", "mlp", "lstm", "contention"):
                 with self.subTest(script, version=version), tempfile.TemporaryDirectory() as folder:
                     path, tape = os.path.join(folder, "p.py"), os.path.join(folder, "p.tape")
@@ -371,7 +371,7 @@ class Torch(unittest.TestCase):
         What a busy machine does to single passes does not count: the best round must be so."""
         n_compared = 0
         torches.need_compiler()
-        for python in torches.pythons():
+        for python in torches.of_test(self):
             with tempfile.TemporaryDirectory() as folder:
                 script, tape, averages = (os.path.join(folder, name) for name in ("p.py", "p.tape", "p.json"))
                 with open(script, "w") as file:
@@ -415,7 +415,7 @@ class Torch(unittest.TestCase):
     def test_release(self):
         """The time to free a node's gradients is that node's. It is nobody's wait in a queue."""
         torches.need_compiler()
-        for python in torches.pythons():
+        for python in torches.of_test(self):
             with tempfile.TemporaryDirectory() as folder:
                 script, tape = os.path.join(folder, "program.py"), os.path.join(folder, "p.tape")
                 with open(script, "w") as file:
@@ -432,7 +432,7 @@ class Torch(unittest.TestCase):
     def test_modules(self):
         """A leaf goes with the module that takes its value. A line is the user's."""
         torches.need_compiler()
-        for python in torches.pythons():
+        for python in torches.of_test(self):
             with tempfile.TemporaryDirectory() as folder:
                 script, tape = os.path.join(folder, "program.py"), os.path.join(folder, "p.tape")
                 with open(script, "w") as file:
