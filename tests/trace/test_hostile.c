@@ -85,8 +85,8 @@ test_wrapped_time(void) {
   g_unlink(path);
 }
 
-/* 36 MB of contents in a few kilobytes: more than a stranger may ask for, unless trusted. The option
- * holds for a process, so a child takes it. */
+/* 36 MB of contents in a few kilobytes: more than a stranger may ask for, unless trusted. The
+ * option holds for a process, so a child takes it. */
 static void
 test_bomb(void) {
   GByteArray *unpacked = new_unpacked();
