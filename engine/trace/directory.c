@@ -11,9 +11,9 @@
  * A few kilobytes can claim gigabytes: a compressed run of one byte, or the id 4,000,000,000. So
  * memory and time follow the size of the file, unless the user trusts the tape (--trust):
  *
- * - The contents are at most CONTENTS_PER_BYTE times as large as the file. Recordings reach 20, but
- *   for what `--keep` leaves: it begins with what is known of the nodes that live, and a million
- *   equal ones are 25 MB that compress 3,000 times. So CONTENTS_FREE bytes are always allowed.
+ * - The contents are at most CONTENTS_PER_BYTE times as large as the file. Recordings reach 20.
+ *   What `--keep` leaves begins with the facts about living nodes: a million equal ones are 25 MB
+ *   that compress 3,000 times. So CONTENTS_FREE bytes are always allowed.
  * - A thread that wrote events has a chunk. So its number lies below the number of chunks that the
  *   file can hold, and THREADS_FREE more for threads that wrote none.
  * - How many nodes and passes there are, and the ids of queues, have a limit of the same kind:
@@ -267,10 +267,11 @@ td_directory_allows(const td_directory *directory, uint64_t n_bytes, uint64_t ra
 static td_status
 check_size(const td_directory *directory, td_error *error) {
   if (td_directory_allows(directory, directory->file.n_bytes, directory->raw_bytes)) return TD_OK;
-  return td_error_set(error, TD_UNSUPPORTED,
-                      "its %zu bytes become %" PRIu64
-                      " when decompressed, which recordings seldom do; --trust reads it all the same",
-                      directory->file.n_bytes, directory->raw_bytes);
+  return td_error_set(
+      error, TD_UNSUPPORTED,
+      "its %zu bytes become %" PRIu64
+      " when decompressed, which recordings seldom do; --trust reads it all the same",
+      directory->file.n_bytes, directory->raw_bytes);
 }
 
 /* `status`: how opening the file went. */
