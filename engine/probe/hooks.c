@@ -245,6 +245,26 @@ looking(void *self, void *const *arguments, td_python_size n) {
   return from_id(is_looking());
 }
 
+/* A hook behind a node, called with a tuple of outputs and inputs. PyTorch gives the same tuple to
+ * the hooks behind it. If after_node() says so, they get no inputs. */
+static void *
+call_post_hook(void *after_node, void *arguments) {
+  void *is_late = td_python_call(after_node, arguments, NULL);
+  if (!is_late) return NULL;
+  if (td_python_is_true(is_late)) td_python_empty(arguments, 1);
+  python->Py_DecRef(is_late);
+  return none();
+}
+
+static td_python_method post_hook_method = {
+    "hook", (td_python_function)(void (*)(void))call_post_hook, TD_PYTHON_VARARGS, NULL};
+
+/* post_hook(after_node): the hook. */
+static void *
+post_hook(void *self, void *const *arguments, td_python_size n) {
+  return n == 1 ? python->PyCFunction_NewEx(&post_hook_method, arguments[0], NULL) : none();
+}
+
 /* complain(words): recording is worse than promised, the program unharmed. */
 static void *
 complain(void *self, void *const *arguments, td_python_size n) {
@@ -333,6 +353,7 @@ static td_python_method methods[] = {
     {"tell_begin", tell_begin, TD_PYTHON_FASTCALL, NULL},
     {"tell_end", tell_end, TD_PYTHON_FASTCALL, NULL},
     {"tell_outputs", tell_outputs, TD_PYTHON_FASTCALL, NULL},
+    {"post_hook", post_hook, TD_PYTHON_FASTCALL, NULL},
     {"looking", looking, TD_PYTHON_FASTCALL, NULL},
     {"recording", recording, TD_PYTHON_FASTCALL, NULL},
     {"complain", complain, TD_PYTHON_FASTCALL, NULL},

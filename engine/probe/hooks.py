@@ -10,10 +10,13 @@ after; after the call they are gone. A node is known again by its mark, kept in 
 with the node and says so. Nothing here may change a gradient: hooks return None. Modes and subclasses of tensors are
 switched off here.
 
+A hook that the program registers behind a node while that node runs must find what it finds without ours: Hooks.
+
 Nothing here may raise into the program, but for what the program's own handler of a signal raises: Python runs it
 between any two instructions, also these. While a pass runs, PyTorch would not let a handler in before the end of the
 pass. So what one raises in a hook waits for that end."""
 import atexit
+import collections
 import functools
 import os
 import struct
@@ -22,7 +25,7 @@ import threading
 import time
 
 import torch
-from torch.autograd import Variable
+from torch.autograd import Function, Variable
 from torch.autograd.function import FunctionCtx
 
 NO_NODE = 0xFFFFFFFF
@@ -39,9 +42,16 @@ hooked = {}  # a node's number: how many passes want its hooks, and the hooks' h
 engine_task = getattr(torch._C, "_current_graph_task_id", None)  # never a function of Python: hooks.c calls it too
 
 
+def no_hooks():
+    return None
+
+
 class Mark:
-    """A node's number on the tape of a recording; the node's end."""
-    __slots__ = ("recording", "number", "name", "is_shaped", "edges", "end")
+    """A node's number on the tape of a recording; the node's end; where the hooks behind it are, if some are."""
+    __slots__ = ("recording", "number", "name", "is_shaped", "edges", "end", "hooks")
+
+    def __init__(self):
+        self.hooks = no_hooks
 
 
 def complain_of(error):
@@ -66,7 +76,7 @@ def hook_that_never_raises(function):
     def guarded(*args):
         try:
             with no_overrides():
-                function(*args)
+                return function(*args)
         except RecursionError:
             pass  # ours, and no place to call anything
         except BaseException as error:
@@ -76,6 +86,7 @@ def hook_that_never_raises(function):
                 raise_later(error)
             else:
                 raise
+        return None
     return guarded
 
 
@@ -96,7 +107,7 @@ class Memory:
         return struct.unpack(f"{n}Q", os.pread(self.file, 8 * n, address))
 
 
-class Same(torch.autograd.Function):
+class Same(Function):
     @staticmethod
     def forward(ctx, x):
         return x.view_as(x)
@@ -280,6 +291,101 @@ def memories_of(gradients, leaf):
 helpers = set()  # threads that ran nodes and called no pass
 
 
+# Hooks that come while their node runs. Before a node's function, PyTorch looks whether there are hooks behind the node. If
+# there are none, it does not keep the gradients that came in. A hook that is registered meanwhile gets none of them; before
+# PyTorch 2.5 it is not called, this time. Ours is there always. So it notes whether the program had one when the function
+# began. If not, and one has come, it takes the gradients away behind itself: it is the first of these hooks.
+
+class Hooks(collections.OrderedDict):
+    """The hooks behind a node of which ours was the first."""
+    __slots__ = ("has_programs",)  # whether the program has ever registered one
+
+
+class Late:
+    """Before PyTorch 2.5, a hook that came while its node ran."""
+    __slots__ = ("hook",)
+
+    def __init__(self, hook):
+        self.hook = hook
+
+    def __call__(self, outputs, inputs):
+        return self.hook(outputs, inputs) if inputs else None
+
+
+def find_whether_late_hooks_run():
+    """PyTorch's documentation has the change. `python -OO` takes it away."""
+    words = torch.autograd.graph.Node.register_hook.__doc__ if hasattr(torch.autograd.graph, "Node") else None
+    return "begun execution" in " ".join(words.split()) if words else tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 5)
+
+
+late_hooks_run = find_whether_late_hooks_run()
+begun = {}  # by thread: (mark, whether the program had a hook behind the node) of each node that runs, the innermost last
+
+
+def note_begun(mark):
+    thread, hooks = threading.get_ident(), mark.hooks()
+    if type(hooks) is Hooks:
+        nodes = begun.setdefault(thread, [])
+        if thread not in running:
+            nodes.clear()  # of nodes that failed
+        nodes.append((mark, hooks.has_programs))
+
+
+def note_ended(mark):
+    """Whether the first hook of the program's has come while the node ran."""
+    hooks, nodes = mark.hooks(), begun.get(threading.get_ident(), ())
+    for i in reversed(range(len(nodes))):
+        if nodes[i][0] is mark:
+            had_hook = nodes[i][1]
+            del nodes[i:]
+            return not had_hook and type(hooks) is Hooks and hooks.has_programs
+    return False
+
+
+def is_running_without(hooks):
+    return any(mark.hooks() is hooks and not had_hook for nodes in list(begun.values()) for mark, had_hook in list(nodes))
+
+
+def function_of(hook):
+    """before_node or after_node for a hook of ours, None for the program's."""
+    inner = hook.__self__ if type(hook) is BuiltinFunction else hook
+    function = inner.func if type(inner) is functools.partial else None
+    return function if function is before_node or function is after_node else None
+
+
+def put_last(hooks):
+    """Puts our hook before a node behind the others: the node begins when they are over."""
+    with lock:
+        for key, hook in list(hooks.items()):
+            if function_of(hook) is before_node:
+                hooks[key] = hooks.pop(key)
+
+
+def register_hook(hooks, hook):
+    """Stands for Function._register_hook, which PyTorch calls for each hook of a node."""
+    ours = function_of(hook)
+    if hooks is None and ours is after_node:
+        hooks = Hooks()
+        hooks.has_programs = False
+    elif ours is None and type(hooks) is Hooks:
+        if not late_hooks_run and is_running_without(hooks):
+            hook = Late(hook)
+        hooks.has_programs = True
+    result = own_register_hook(hooks, hook)
+    if ours is None and hooks:
+        try:
+            put_last(hooks)
+        except RecursionError:
+            pass
+    return result
+
+
+def let_late_hooks_in(hooks):
+    for key, hook in list(hooks.items()) if hooks is not None else ():
+        if type(hook) is Late:
+            hooks[key] = hook.hook
+
+
 @hook_that_never_raises
 def before_node(mark, leaf, gradients):
     if threading.get_ident() not in running:
@@ -291,16 +397,20 @@ def before_node(mark, leaf, gradients):
                 tell_shape(mark, input_nr, gradient)
     memories = () if mark.edges is None else memories_of(gradients, leaf)
     tell_begin(mark.number, engine_task() if engine_task else UNKNOWN, mark.name, leaf is not None, *memories)
+    note_begun(mark)
 
 
 @hook_that_never_raises
 def after_node(mark, leaf, gradients, _):
+    """Returns whether the hooks behind it get no inputs."""
+    is_late = note_ended(mark)
     flat = []
     for gradient in gradients if isinstance(gradients, tuple) else (gradients,):
         flat += size_of(gradient)
     tell_end(mark.number, *flat)
     if mark.edges is not None:
         tell_outputs(mark.number, leaf is not None, len(mark.edges) // 2, *mark.edges, *memories_of(gradients, leaf))
+    return is_late
 
 
 def size_of(gradient):
@@ -316,7 +426,8 @@ def hook(node, mark):
         if entry[0] == 1:
             leaf = of_node(node, "variable")
             entry.append(of_node(node, "register_prehook")(functools.partial(before_node, mark, leaf)))
-            entry.append(of_node(node, "register_hook")(functools.partial(after_node, mark, leaf)))
+            entry.append(of_node(node, "register_hook")(post_hook(functools.partial(after_node, mark, leaf))))
+            mark.hooks = entry[-1].hooks_dict_ref
 
 
 def unhook(number):
@@ -329,6 +440,8 @@ def unhook(number):
             del hooked[number]
             for handle in entry[1:]:
                 handle.remove()
+                if not late_hooks_run:
+                    let_late_hooks_in(handle.hooks_dict_ref())
 
 
 # A call of backward
@@ -387,6 +500,7 @@ class Pass:
 
     def __init__(self):
         self.number, self.numbers, self.recording = None, [], recording()
+        self.n_begun = len(begun.get(threading.get_ident(), ()))  # nodes around it
         self.roots = ()  # alive until the end: else the engine makes another accumulator, which has no hooks
 
     def begin(self, tensors, grad_tensors, keep_graph=False, create_graph=False, inputs=(), allow_unreachable=False,
@@ -484,6 +598,10 @@ def after(call, error):
     running[thread] -= 1
     if running[thread] == 0:
         del running[thread]
+    if call.n_begun:
+        del begun[thread][call.n_begun:]
+    else:
+        begun.pop(thread, None)
     return late.pop(thread, None)
 
 
@@ -518,6 +636,9 @@ real_engine = Variable._execution_engine
 original = real_engine.run_backward
 Engine = type("Engine", (type(real_engine),), {"run_backward": run_backward})
 Variable._execution_engine = Engine()
+BuiltinFunction = type(len)
+own_register_hook = Function._register_hook
+Function._register_hook = staticmethod(register_hook)
 
 
 def begin_in_child():
@@ -539,3 +660,5 @@ def let_helpers_finish():
 
 def stop():
     Variable._execution_engine = real_engine
+    if vars(Function).get("_register_hook", own_register_hook) is not own_register_hook:
+        del Function._register_hook

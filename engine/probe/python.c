@@ -232,6 +232,12 @@ td_python_set(void *dict, const char *name, void *value) {
   return done;
 }
 
+void
+td_python_empty(void *tuple, td_python_size at) {
+  void *none = door.PyTuple_New(0);
+  if (!none || door.PyTuple_SetItem(tuple, at, none)) door.PyErr_Clear();
+}
+
 /* A type has its name in C: behind its module for a type of C's. */
 char *
 td_python_class_name(void *object) {

@@ -36,6 +36,7 @@ typedef struct td_python_method {
 } td_python_method;
 
 #define TD_PYTHON_FASTCALL 0x80
+#define TD_PYTHON_VARARGS 0x01  /* void *(*)(void *self, void *arguments) */
 #define TD_PYTHON_KEYWORDS 0x03 /* void *(*)(void *self, void *arguments, void *keywords) */
 
 typedef struct td_python {
@@ -136,6 +137,10 @@ void *td_python_c_function(void *function);
  * puts a value there, and returns false without memory. */
 void *td_python_item(void *dict, const char *name);
 bool td_python_set(void *dict, const char *name, void *value);
+
+/* td_python_empty puts an empty tuple into a tuple that only C's caller has. Another tuple stays as
+ * it is. */
+void td_python_empty(void *tuple, td_python_size at);
 
 /* td_python_class_name returns the name of an object's class; the caller frees. */
 char *td_python_class_name(void *object);
