@@ -19,6 +19,8 @@ typedef struct cutting {
   td_tape *tape;
   td_segment_writer *writer;
   uint64_t least_events;
+  uint64_t n_expected, n_looked; /* events, for what follows */
+  bool looks;
   td_cut_moments moments;
   td_segment_outline outline;
   td_late_names late_names;
@@ -39,17 +41,56 @@ is_place(const td_event *event) {
 }
 
 static void
+look_at(cutting *self, const td_event *event, uint64_t seq) {
+  td_segment_outline_take(&self->outline, event, seq);
+  if (is_place(event)) td_keyframe_put(&self->places, event, seq);
+  bool may_cut = td_cut_moments_take(&self->moments, event, seq);
+  td_late_names_take(&self->late_names, event, seq, may_cut);
+  self->n_looked++;
+}
+
+static bool
+is_long(const cutting *self, uint64_t n_events) {
+  return n_events >= 2 * self->least_events;
+}
+
+/* While the contents are added: a decoding less. */
+static void
+begin_cb(uint64_t n_events, void *data) {
+  cutting *self = data;
+  self->looks = is_long(self, n_events);
+  if (self->looks) td_segment_outline_begin(&self->outline, n_events);
+  self->n_expected = n_events;
+}
+
+static void
+run_cb(const td_merge_run *run, uint64_t seq, void *data) {
+  cutting *self = data;
+  for (uint32_t i = 0; self->looks && i < run->n; i++)
+    look_at(self, td_decoded_get(run->events, run->first + i), seq + i);
+}
+
+static void
+begin_look(cutting *self) {
+  td_segment_outline_fini(&self->outline);
+  td_keyframe_fini(&self->places);
+  td_cut_moments_fini(&self->moments);
+  td_late_names_fini(&self->late_names);
+  self->moments.least_events = TD_MAX(self->least_events, 1);
+  self->n_looked = 0;
+}
+
+/* If nobody has looked yet, or at another number of events. */
+static void
 look_over(cutting *self) {
   td_segment whole = td_tape_whole(self->tape);
+  if (self->n_looked == whole.end && self->n_expected == whole.end) return;
+  begin_look(self);
   td_segment_outline_begin(&self->outline, whole.end);
   td_tape_begin_pass(self->tape, &whole);
   for (uint64_t seq = 0; seq < whole.end; seq++) {
     const td_any_event *event = td_tape_peek(self->tape, seq);
-    if (!event) continue;
-    td_segment_outline_take(&self->outline, &event->event, seq);
-    if (is_place(&event->event)) td_keyframe_put(&self->places, &event->event, seq);
-    bool may_cut = td_cut_moments_take(&self->moments, &event->event, seq);
-    td_late_names_take(&self->late_names, &event->event, seq, may_cut);
+    if (event) look_at(self, &event->event, seq);
   }
   td_tape_end_pass(self->tape);
 }
@@ -287,11 +328,11 @@ td_segments_add(const char *path, uint64_t least_events, td_error *error) {
                   .moments.least_events = TD_MAX(least_events, 1),
                   .lasting.holds_popped = true,
                   .error = error};
-  td_status status = td_contents_add(path, error);
+  td_contents_listener listener = {begin_cb, run_cb, &self};
+  td_status status = td_contents_add_along(path, &listener, error);
   if (!status) status = td_tape_open(path, &self.tape, error);
-  if (status) return status;
-  bool is_long = td_tape_info_get(self.tape)->n_events >= 2 * least_events;
-  if (is_long) status = td_segment_writer_open(path, &self.writer, error);
+  bool cuts = !status && is_long(&self, td_tape_info_get(self.tape)->n_events);
+  if (cuts) status = td_segment_writer_open(path, &self.writer, error);
   if (!status && self.writer) status = cut_tape(&self, path);
   cutting_fini(&self);
   return status;

@@ -46,17 +46,26 @@ collect_event(td_contents *contents, const td_event *event) {
   contents->n_events++;
 }
 
+static void
+collect_run(td_contents *contents, const td_merge_run *run) {
+  if (contents->n_events % TD_BLOCK_EVENTS == 0) {
+    TD_GROW(contents->places, contents->n_blocks, contents->places_capacity);
+    contents->places[contents->n_blocks++] = td_merge_run_place(run, 0);
+  }
+  for (uint32_t i = 0; i < run->n; i++)
+    collect_event(contents, td_decoded_get(run->events, run->first + i));
+}
+
+/* A run ends where a block does. */
 void
-td_contents_scan(td_contents *contents, td_merge *merge) {
+td_contents_scan(td_contents *contents, td_merge *merge, const td_contents_listener *listener) {
   uint32_t n_threads = merge->directory->n_threads;
+  td_merge_run run;
   *contents = (td_contents){.threads = TD_NEW_N(td_tape_thread, n_threads)};
   td_merge_start(merge);
-  for (const td_event *event; (event = td_merge_next(merge));) {
-    if (contents->n_events % TD_BLOCK_EVENTS == 0) {
-      TD_GROW(contents->places, contents->n_blocks, contents->places_capacity);
-      contents->places[contents->n_blocks++] = td_merge_last(merge);
-    }
-    collect_event(contents, event);
+  while (td_merge_next_run(merge, TD_BLOCK_EVENTS - contents->n_events % TD_BLOCK_EVENTS, &run)) {
+    if (listener) listener->run(&run, contents->n_events, listener->data);
+    collect_run(contents, &run);
   }
   for (uint32_t t = 0; t < n_threads; t++)
     contents->n_unknown += merge->streams[t].n_unknown;

@@ -32,8 +32,17 @@ typedef struct td_contents {
   uint32_t n_segments, segments_capacity;
 } td_contents;
 
-/* td_contents_scan reads all events of a merge, once. */
-void td_contents_scan(td_contents *contents, td_merge *merge);
+/* Who hears of all events while they are scanned. `run` gets each run of them; `seq` is the number
+ * of its first event. */
+typedef struct td_contents_listener {
+  void (*begin)(uint64_t n_events, void *data); /* as the headers of chunks say; or NULL */
+  void (*run)(const td_merge_run *run, uint64_t seq, void *data);
+  void *data;
+} td_contents_listener;
+
+/* td_contents_scan reads all events of a merge, once. `listener` may be NULL; its `begin` is not
+ * called. */
+void td_contents_scan(td_contents *contents, td_merge *merge, const td_contents_listener *listener);
 void td_contents_fini(td_contents *contents);
 
 /* td_contents_define gives a string its number. It ignores a number far beyond what so many events
@@ -54,3 +63,9 @@ unsigned char *td_contents_load_table(td_directory *directory, size_t *n_bytes);
  * does if the table would make the contents too large for the file. TD_IO: the tape is as before,
  * or lacks its end. Nobody else may write to the file. */
 td_status td_contents_add(const char *path, td_error *error);
+
+/* td_contents_add_along is td_contents_add for whoever wants to go over the events, too. The
+ * listener hears of nothing if the tape is left alone. If it is damaged, the listener hears of a
+ * part: so count the events. */
+td_status td_contents_add_along(const char *path, const td_contents_listener *listener,
+                                td_error *error);

@@ -94,7 +94,7 @@ td_tape_open(const char *path, td_tape **tape, td_error *error) {
     made->blocks[i].number = UINT64_MAX;
   td_merge_init(&made->source.merge, &made->source.directory);
   if (!td_contents_read(&made->source.contents, &made->source.directory))
-    td_contents_scan(&made->source.contents, &made->source.merge);
+    td_contents_scan(&made->source.contents, &made->source.merge, NULL);
   made->source.merge_block = UINT64_MAX;
   fill_info(made);
   status = td_tape_check_readable(made, error);

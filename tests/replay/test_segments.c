@@ -5,6 +5,7 @@
 #include "engine/profile/why/why.h"
 #include "engine/replay/replay.h"
 #include "engine/replay/segments.h"
+#include "engine/trace/contents.h"
 #include "tests/fixtures/assert_ok.h"
 #include "tests/fixtures/tape_maker.h"
 #include "tests/replay/same_passes.h"
@@ -15,12 +16,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A tape that is cut. The caller frees the path and removes the file. */
+/* The caller frees the path and removes the file. */
 static char *
-make_cut_tape(const td_tape_plan *plan, uint64_t least_events) {
+make_tape(const td_tape_plan *plan) {
   char *path = g_strdup_printf("%s/tapedeck-segments-%d.tape", g_get_tmp_dir(), (int)getpid());
   td_error error = {0};
   assert_ok(td_tape_make(plan, path, &error), &error);
+  return path;
+}
+
+/* A tape that is cut, the same. */
+static char *
+make_cut_tape(const td_tape_plan *plan, uint64_t least_events) {
+  char *path = make_tape(plan);
+  td_error error = {0};
   assert_ok(td_segments_add(path, least_events, &error), &error);
   return path;
 }
@@ -295,6 +304,28 @@ test_again(void) {
   g_unlink(path);
 }
 
+/* One that has a table of contents is looked over by itself, any other one while it gets its table.
+ */
+static void
+test_table_first(void) {
+  td_tape_plan plan = {.n_nodes = 30, .n_threads = 2, .n_passes = 60, .seed = 3, .n_anomalies = 5};
+  g_autofree char *path = make_tape(&plan), *bytes = NULL, *at_once = NULL, *later = NULL;
+  gsize n, n_at_once, n_later;
+  td_error error = {0};
+  g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+  assert_ok(td_segments_add(path, 2000, &error), &error);
+  g_assert_true(g_file_get_contents(path, &at_once, &n_at_once, NULL));
+  g_assert_true(g_file_set_contents(path, bytes, (gssize)n, NULL));
+  assert_ok(td_contents_add(path, &error), &error);
+  assert_ok(td_segments_add(path, 2000, &error), &error);
+  g_assert_true(g_file_get_contents(path, &later, &n_later, NULL));
+  g_assert_cmpmem(at_once, n_at_once, later, n_later);
+  td_tape *tape = open_tape(path);
+  g_assert_cmpuint(td_tape_n_segments(tape), >, 1);
+  td_tape_close(tape);
+  g_unlink(path);
+}
+
 static void
 walk(const char *path) {
   td_error error = {0};
@@ -354,6 +385,7 @@ main(int argc, char **argv) {
   }
   g_test_add_func("/segments/short", test_short);
   g_test_add_func("/segments/again", test_again);
+  g_test_add_func("/segments/table-first", test_table_first);
   g_test_add_func("/segments/damage", test_damage);
   return g_test_run();
 }

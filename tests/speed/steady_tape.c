@@ -56,5 +56,5 @@ td_steady_tape_make(const td_tape_plan *plan, const char *path, td_error *error)
     td_tape_close(tape);
   }
   g_unlink(recorded);
-  return status ? status : td_contents_add(path, error);
+  return status;
 }

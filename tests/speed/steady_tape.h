@@ -6,5 +6,6 @@
 
 #include "tests/fixtures/tape_maker.h"
 
-/* td_steady_tape_make writes the tape of a plan, as td_tape_make does. */
+/* td_steady_tape_make writes the tape of a plan, as td_tape_make does. It has no table of contents.
+ */
 td_status td_steady_tape_make(const td_tape_plan *plan, const char *path, td_error *error);

@@ -10,6 +10,8 @@
 #include "app/command.h"
 #include "engine/base/alloc.h"
 #include "engine/base/hash.h"
+#include "engine/replay/segments.h"
+#include "engine/trace/contents.h"
 #include "engine/trace/maker.h"
 #include "tests/speed/steady_tape.h"
 #include "ui/draw/graph_scene.h"
@@ -306,10 +308,26 @@ count_info(void) {
   td_speed_counted(run_command, (void *)td_command_find("info"));
 }
 
+/* finish: what is left to do when a recording is over */
+
+static void
+finish_tape(void *data) {
+  td_error error = {0};
+  if (td_segments_add(scratch_path, 8192, &error)) fail(scratch_path, &error);
+}
+
+static void
+count_finish(void) {
+  td_error error = {0};
+  if (td_steady_tape_make(&plan, scratch_path, &error)) fail(scratch_path, &error);
+  td_speed_counted(finish_tape, NULL);
+}
+
 static void
 make_tape(void) {
   td_error error = {0};
   if (td_steady_tape_make(&plan, tape_path, &error)) fail(tape_path, &error);
+  if (td_contents_add(tape_path, &error)) fail(tape_path, &error);
 }
 
 /* Another compiler makes other instructions. */
@@ -330,6 +348,7 @@ static const struct {
     {"node", count_node},         {"decode", count_decode}, {"seek", count_seek},
     {"layout", count_layout},     {"frame", count_frame},   {"report", count_report},
     {"check", count_check},       {"info", count_info},     {"open", count_open},
+    {"finish", count_finish},
 };
 
 int
