@@ -117,6 +117,18 @@ for step in range(12):
     optimizer.step()
 """
 
+MANY = """import random, torch
+random.seed(5)
+kept = []
+for i in range(3000):
+    x, factor = torch.ones(i + 1, requires_grad=True), torch.ones(i + 1)
+    kept.append((x * factor).sum() + (x * factor).sum())
+    kept[-1].backward(retain_graph=True)
+    while len(kept) > 700 + 600 * (i // 1000 % 2):  # so many, in another order
+        kept[random.randrange(len(kept))] = kept[-1]
+        kept.pop()
+"""
+
 
 class Saved(RecordCase):
     maxDiff = None
@@ -177,9 +189,23 @@ class Saved(RecordCase):
         """What nodes let go of while the recording pauses."""
         self.check_counters(STEPS, '--every', '3')
 
+    def test_many(self):
+        """Two nodes each save one tensor, of which no other has the size."""
+        for events in self.check_counters(MANY):
+            counters, saves = collections.defaultdict(set), collections.Counter()
+            for event in events:
+                if event['event'] == 'saved_tensor':
+                    counters[event['bytes']].add(event['counter'])
+                    saves[event['bytes']] += 1
+            self.assertEqual(set(saves.values()), {2})
+            self.assertEqual({len(found) for found in counters.values()}, {1})
+            self.assertEqual(len(counters), 3000)
+            self.assertEqual(len(set.union(*counters.values())), 3000)
+
     def check_counters(self, text, *options):
         """Tensors that share a counter at one time are of one size here. All of them go, and never come back."""
-        for _, events, _ in self.on_each(text, *options):
+        runs = [events for _, events, _ in self.on_each(text, *options)]
+        for events in runs:
             holds = collections.defaultdict(set)  # of each counter, the nodes that hold it
             saved = collections.defaultdict(set)
             shapes, gone = {}, set()
@@ -196,6 +222,7 @@ class Saved(RecordCase):
                         holds[counter].discard(event['node'])
                         gone.update([] if holds[counter] else [counter])
             self.assertFalse(saved)
+        return runs
 
 
 if __name__ == '__main__':

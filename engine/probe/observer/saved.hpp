@@ -223,6 +223,72 @@ each_saved(Node *node, const SavedPlaces &places, Visit visit) {
   meet_all(list_of(node, places));
 }
 
+/* Entries by the address of a counter. A pass brings and takes thousands, so none is an allocation
+ * of its own: open addressing, and what follows an erased entry moves up. */
+class CounterTable {
+public:
+  struct Entry {
+    const void *counter;
+    uint32_t id, n_holders;
+  };
+
+  Entry *find(const void *counter) {
+    if (slots.empty()) return nullptr;
+    Entry &entry = slots[place_of(counter)];
+    return entry.counter ? &entry : nullptr;
+  }
+
+  /* A new one has no holders yet. */
+  Entry &obtain(const void *counter) {
+    if (2 * n >= slots.size()) resize(std::max(2 * slots.size(), LEAST));
+    Entry &entry = slots[place_of(counter)];
+    if (!entry.counter) {
+      entry = {counter, 0, 0};
+      n++;
+    }
+    return entry;
+  }
+
+  void erase(Entry *entry) {
+    size_t mask = slots.size() - 1, hole = static_cast<size_t>(entry - slots.data());
+    for (size_t i = (hole + 1) & mask; slots[i].counter; i = (i + 1) & mask) {
+      if (((i - home_of(slots[i].counter)) & mask) < ((i - hole) & mask)) continue;
+      slots[hole] = slots[i];
+      hole = i;
+    }
+    slots[hole] = {};
+    if (--n * 8 < slots.size() && slots.size() > KEPT) resize(slots.size() / 2);
+  }
+
+  void clear() {
+    std::vector<Entry>().swap(slots);
+    n = 0;
+  }
+
+private:
+  static constexpr size_t LEAST = 256, KEPT = 65536; /* slots; powers of 2 */
+  std::vector<Entry> slots;
+  size_t n = 0; /* entries: at most half of the slots */
+
+  size_t home_of(const void *counter) const {
+    return (reinterpret_cast<uintptr_t>(counter) * 0x9e3779b97f4a7c15u >> 20) & (slots.size() - 1);
+  }
+
+  size_t place_of(const void *counter) const {
+    size_t i = home_of(counter);
+    while (slots[i].counter && slots[i].counter != counter)
+      i = (i + 1) & (slots.size() - 1);
+    return i;
+  }
+
+  void resize(size_t n_slots) {
+    std::vector<Entry> old(n_slots);
+    old.swap(slots);
+    for (const Entry &entry : old)
+      if (entry.counter) slots[place_of(entry.counter)] = entry;
+  }
+};
+
 /* Counters of versions, which tensors and their views share. Each has a number as long as a node on
  * the tape holds such a tensor: then nobody else gets its address. */
 class Counters {
@@ -238,7 +304,7 @@ public:
   uint32_t hold(const Node *node, const SavedPlaces &places, const SavedVariable &saved) {
     std::lock_guard<std::mutex> lock(mutex);
     const void *counter = of(saved);
-    Entry &entry = entries[counter];
+    CounterTable::Entry &entry = entries.obtain(counter);
     if (entry.n_holders++ == 0) entry.id = n++;
     if (places.list == SavedPlaces::IN_OBJECT) of_objects.emplace(node, counter);
     return entry.id;
@@ -246,8 +312,8 @@ public:
 
   uint32_t find(const SavedVariable &saved) {
     std::lock_guard<std::mutex> lock(mutex);
-    auto found = entries.find(of(saved));
-    return found == entries.end() ? TD_NONE : found->second.id;
+    const CounterTable::Entry *found = entries.find(of(saved));
+    return found ? found->id : TD_NONE;
   }
 
   void drop(Node *node, const SavedPlaces &places) {
@@ -274,18 +340,15 @@ public:
   }
 
 private:
-  struct Entry {
-    uint32_t id = 0, n_holders = 0;
-  };
   std::mutex mutex; /* guards what follows */
-  std::unordered_map<const void *, Entry> entries;
+  CounterTable entries;
   /* The object of a Python node may be gone when the node dies. */
   std::unordered_multimap<const Node *, const void *> of_objects;
   uint32_t n = 0;
 
   void drop_locked(const void *counter) {
-    auto found = entries.find(counter);
-    if (found != entries.end() && --found->second.n_holders == 0) entries.erase(found);
+    CounterTable::Entry *found = entries.find(counter);
+    if (found && --found->n_holders == 0) entries.erase(found);
   }
 };
 
