@@ -6,7 +6,7 @@
 
 The given cases want the folder that has them. --write writes outcomes.json, which the site shows; what is not run keeps its rows.
 The verdict: `yes` if the first finding has what it must say, `partly` if it has less, `no` if there is none, and `other` if the
-first finding says something else. Of a program that hangs, `attach` is asked: its first line counts."""
+first finding says something else. Of a program that hangs, `attach` is asked: its first two lines count."""
 import argparse
 import json
 import os
@@ -49,13 +49,13 @@ def findings_of(tape):
     return json.loads(done.stdout)['findings']
 
 
-def environment():
-    return {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'} | {'REST': '1'}
+def environment(rest=1):
+    return {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'} | {'REST': str(rest)}
 
 
-def start(command, folder):
+def start(command, folder, rest=1):
     """A process, in a group of its own."""
-    return subprocess.Popen(command, cwd=folder, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    return subprocess.Popen(command, cwd=folder, env=environment(rest), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
 def end_group(process):
@@ -92,13 +92,13 @@ def attach(python, case, given):
     """(verdict, commands, words) of a program that hangs: what `attach` says first of it."""
     with tempfile.TemporaryDirectory() as folder:
         script = shutil.copy(cases.path_of(case, given), folder)
-        processes = [start([TAPEDECK, 'record', '-o', os.path.join(folder, f'{i}.tape'), '--', python, script, *words], folder)
+        processes = [start([TAPEDECK, 'record', '-o', os.path.join(folder, f'{i}.tape'), '--', python, script, *words], folder, HANG_SECONDS)
                      for i, words in enumerate(case.hangs)]
         words, end = '', time.monotonic() + HANG_SECONDS
         while time.monotonic() < end and not re.search(case.words, words):
             time.sleep(1)
             done = subprocess.run([TAPEDECK, 'attach', str(processes[0].pid)], capture_output=True, text=True, timeout=SECONDS)
-            words = done.stdout.splitlines()[0] if done.stdout else ''
+            words = ' '.join(re.findall('^(?!Process ).+', done.stdout, re.MULTILINE)[:2])
         for process in processes:
             end_group(process)
         return 'yes' if re.search(case.words, words) else 'partly' if re.search(case.partly, words) else 'other' if words else 'no', 2, words
@@ -110,16 +110,20 @@ def verdict_of(case, found):
     return has[0] if has else 'other' if found else 'no'
 
 
+def leads_on(found):
+    """What `findings` prints names a recording that would say more: where a value was born, or which line it was."""
+    return found and (re.search('--anomaly nonfinite', found[0]['advice'] or '') or not found[0]['line'])
+
+
 def try_cases(python, wanted, given=None):
     """{case: (verdict, how many commands it took, the first finding's words)}. A finding that names the command that would say more
     leads to it, as it leads its reader."""
     hanging = {case: attach(python, case, given) for case in wanted if case.hangs}
     wanted = [case for case in wanted if not case.hangs]
     found = record(python, wanted, given)
-    further = [case for case in wanted
-               if verdict_of(case, found[case]) != 'yes' and found[case] and '--anomaly nonfinite' in (found[case][0]['advice'] or '')]
+    further = [case for case in wanted if verdict_of(case, found[case]) != 'yes' and leads_on(found[case])]
     if further:
-        found |= record(python, further, given, ('--anomaly', 'nonfinite'))
+        found |= record(python, further, given, ('--anomaly', 'nonfinite', '--stacks'))
     return hanging | {case: (verdict_of(case, found[case]), 4 if case in further else 2, said(found[case][0]).strip() if found[case] else '')
                       for case in wanted}
 
