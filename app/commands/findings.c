@@ -89,6 +89,8 @@ print_limits(const td_tape_info *info, const td_findings *findings) {
   if (findings->n_left_out) printf("%s left out.\n", left_out);
   if (findings->status && !findings->n)
     printf("The tape shows no cause. What the program printed may say one.\n");
+  if (findings->lacks_lines)
+    printf("The recording remembered no lines of the forward pass: record --stacks does.\n");
   const char *search = td_findings_search_note(findings);
   if (*search) printf("%s\n", search);
   print_unjudged(findings);

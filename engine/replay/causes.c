@@ -77,9 +77,10 @@ typedef struct search {
   const td_births *among; /* the births to look at; NULL: those of the catalog */
   uint64_t seq;
   const td_event_anomaly *anomaly;
-  bool forward;    /* along the edges: what the forward pass did before */
-  bool follows;    /* only edges that are known to have carried such a value */
-  uint32_t *nodes; /* (owned) [NODES_MAX] found so far */
+  bool forward;      /* along the edges: what the forward pass did before */
+  bool of_gradients; /* births of the forward pass do not count */
+  bool follows;      /* only edges that are known to have carried such a value */
+  uint32_t *nodes;   /* (owned) [NODES_MAX] found so far */
   uint32_t n;
   unsigned char *seen;  /* (owned) [n_nodes] by row */
   td_number_map births; /* by node: 1 + the latest birth there that can be the cause */
@@ -110,6 +111,7 @@ td_cause_can_lead(const td_event_anomaly *later, const td_event_anomaly *earlier
 
 static bool
 can_lead(const search *self, const td_event_anomaly *earlier) {
+  if (self->of_gradients && is_of_forward(earlier->born)) return false;
   if (self->anomaly->born == TD_birthplace_parameter)
     return td_cause_can_lead(self->anomaly, earlier);
   return is_of_forward(earlier->born) == self->forward && td_cause_can_lead(self->anomaly, earlier);
@@ -261,14 +263,18 @@ has_others(const td_catalog *catalog, uint64_t seq) {
 }
 
 /* First along the backward pass, if the birth is in it. To a parameter the way leads from the pass
- * that stored a gradient there. */
+ * that stored a gradient there. On that way a node may have had a value of the forward pass that is
+ * not finite, but what a gradient brought there came from further off. */
 static bool
 find(search *self, uint64_t *cause) {
   bool is_of_data = self->anomaly->born == TD_birthplace_parameter;
   self->forward = is_of_forward(self->anomaly->born) && !is_of_data;
   self->follows =
       td_cause_knows_edges(self->catalog) && !(self->among && self->among->has_carried_enough);
+  self->of_gradients = is_of_data;
   bool found = search_init(self) && run(self, cause);
+  self->of_gradients = false;
+  if (self->seen && !found && is_of_data) found = run(self, cause);
   if (self->seen && !found && !self->forward && !is_of_data) {
     self->forward = true;
     found = run(self, cause);

@@ -136,6 +136,36 @@ for step in range(4):
     F.mse_loss(net(x), y).backward()
     optimizer.step()
 """),
+    "state_with_its_graph": ("graphs_kept", r"graphs of 5 earlier passes .* ran \d+ of them again: .* carries a state on", """
+state = torch.zeros(10, 2)
+for step in range(8):
+    optimizer.zero_grad()
+    state = (state + net(x)).tanh()
+    F.mse_loss(state, y).backward(retain_graph=True)
+"""),
+    "penalty_at_points": ("graphs_kept", r"6 of these passes were calls of backward\(create_graph=True\)", """
+for step in range(8):
+    points = torch.randn(5, 4, requires_grad=True)
+    net(points).sum().backward(create_graph=True)
+    optimizer.zero_grad()
+    (points.grad.norm(dim=1) - 1).square().mean().backward()
+    optimizer.step()
+"""),
+    "helper_that_keeps_the_gil": ("gil_kept", r"waited [\d.]+ ms for Python's GIL, which .* had when they began to wait: \d+ times", """
+import threading, time
+stop = False
+def count():
+    while not stop: sum(range(1000000))
+for p in net.parameters(): p.register_hook(lambda g: time.sleep(0.001))
+helper = threading.Thread(target=count)
+helper.start()
+for step in range(3):
+    optimizer.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+stop = True
+helper.join()
+"""),
     "second_derivative_of_a_line": ("result_unreached", "no path leads there from SumBackward0", """
 point = torch.randn(5, 4, requires_grad=True)
 force, = torch.autograd.grad(net[0](point).sum(), point, create_graph=True)
@@ -153,6 +183,48 @@ for step in range(5):
     loss = F.mse_loss(net(x), y) * (float("inf") if step == 1 else 1.0)
     loss.backward()
     if all(p.grad.isfinite().all() for p in net.parameters()): optimizer.step()
+""",
+    "penalty_that_is_cleared": """
+for step in range(8):
+    for p in net.parameters(): p.grad = None
+    F.mse_loss(net(x), y).backward(create_graph=True)
+    optimizer.step()
+for p in net.parameters(): p.grad = None
+""",
+    "penalty_by_grad": """
+for step in range(8):
+    points = torch.randn(5, 4, requires_grad=True)
+    slope, = torch.autograd.grad(net(points).sum(), points, create_graph=True)
+    optimizer.zero_grad()
+    (F.mse_loss(net(x), y) + (slope.norm(dim=1) - 1).square().mean()).backward()
+    optimizer.step()
+""",
+    "a_helper_that_sleeps": """
+import threading, time
+stop = threading.Event()
+def watch():
+    while not stop.wait(0.001): sum(range(100))
+for p in net.parameters(): p.register_hook(lambda g: time.sleep(0.001))
+helper = threading.Thread(target=watch)
+helper.start()
+for step in range(3):
+    optimizer.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+stop.set()
+helper.join()
+""",
+    "threads_that_train_at_once": """
+import threading, time
+def train():
+    mine = torch.nn.Linear(4, 2)
+    for p in mine.parameters(): p.register_hook(lambda g: (time.sleep(0.001), sum(range(1000000)))[:0] or g)
+    for step in range(4):
+        mine.zero_grad()
+        F.mse_loss(mine(x), y).backward()
+threads = [threading.Thread(target=train) for _ in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
 """,
     "a_metric_that_is_nan": """
 for step in range(4):
@@ -373,7 +445,7 @@ class SilentMistakes(unittest.TestCase):
         found = self.findings(end.tape)
         self.assertEqual({one["kind"] for one in found}, {kind} | BESIDE.get(name, set()), found)
         first, = [one for one in found if one["kind"] == kind]
-        self.assertRegex(first["text"], words)
+        self.assertRegex(f'{first["text"]} {first["advice"]}', words)
         self.assertTrue(first["advice"])
 
     def look_at_nothing(self, name, end):

@@ -17,7 +17,9 @@ begin_period(td_find_kept *self) {
 }
 
 void
-td_find_kept_make(td_find_kept *self, uint32_t node) {
+td_find_kept_make(td_find_kept *self, const td_event_node_new *event) {
+  uint32_t node = event->node;
+  if (event->sequence_nr == UINT64_MAX) *td_number_map_put(&self->leaves, node) = 1;
   if (!self->n) begin_period(self);
   td_period *period = &self->periods[self->n - 1];
   self->is_confused |= node < period->first_node;
@@ -30,15 +32,39 @@ td_find_kept_make(td_find_kept *self, uint32_t node) {
   period->n_alive++;
 }
 
-void
-td_find_kept_free(td_find_kept *self, uint32_t node) {
-  if (self->is_confused || !self->n || node >= self->next_node) return;
+/* The period that made a node, or NULL. */
+static td_period *
+find_period(td_find_kept *self, uint32_t node) {
+  if (self->is_confused || !self->n || node >= self->next_node) return NULL;
   uint32_t after;
   TD_BISECT(after, 0, self->n, self->periods[after].first_node <= node);
-  if (!after || !self->periods[after - 1].n_alive) return;
-  td_period *period = &self->periods[after - 1];
+  return after ? &self->periods[after - 1] : NULL;
+}
+
+void
+td_find_kept_begin_pass(td_find_kept *self, const td_event_graph_task_begin *event) {
+  self->n_again_now = 0;
+  if (!self->n) return;
+  self->periods[self->n - 1].creates_graph |= event->create_graph && event->accumulate_grad;
+}
+
+/* Those of the first period, and of the last two before this one, are not looked at. */
+void
+td_find_kept_run(td_find_kept *self, uint32_t node) {
+  const td_period *period = find_period(self, node);
+  bool counts = period && period != self->periods && period + 2 < self->periods + self->n;
+  const uint64_t *leaf = counts ? td_number_map_find(&self->leaves, node) : NULL;
+  self->n_again_now += counts && !(leaf && *leaf);
+}
+
+void
+td_find_kept_free(td_find_kept *self, uint32_t node) {
+  td_period *period = find_period(self, node);
+  uint64_t *leaf = td_number_map_find(&self->leaves, node);
+  if (leaf) *leaf = 0;
+  if (!period || !period->n_alive) return;
   period->n_alive--;
-  if (after == 1) return;
+  if (period == self->periods) return;
   self->n_nodes--;
   if (period->n_alive == 0) self->n_alive--;
 }
@@ -52,6 +78,10 @@ look(td_find_kept *self, uint64_t seq) {
     self->n_kept -= self->periods[i].n_alive > 0;
     self->n_kept_nodes -= self->periods[i].n_alive;
   }
+  self->n_creating = 0;
+  for (uint32_t i = 1; i + 2 < self->n; i++)
+    self->n_creating += self->periods[i].creates_graph && self->periods[i].n_alive > 0;
+  self->n_again = self->n_again_now;
   self->lowest = TD_MAX(self->lowest, 1u);
   while (self->lowest < self->n && !self->periods[self->lowest].n_alive)
     self->lowest++;
@@ -72,6 +102,7 @@ td_find_kept_end_pass(td_find_kept *self, uint32_t root, uint64_t seq) {
     look(self, seq);
     self->periods[self->n - 1].n_kept = self->n_kept;
   }
+  td_number_map_forget_zeros(&self->leaves);
   begin_period(self);
 }
 
@@ -92,6 +123,26 @@ has_grown(const td_find_kept *self) {
   return self->n_kept >= most + KEPT;
 }
 
+/* What the tape shows of the reference. */
+static char *
+dup_advice(const td_find_kept *self) {
+  if (self->n_again)
+    return td_format(
+        td_translate("The last pass ran %llu of them again: what it began at still depends on "
+                     "them. The program carries a state on, or a sum, with its graph: detach it "
+                     "between the passes."),
+        (unsigned long long)self->n_again);
+  if (self->n_creating)
+    return td_format(
+        td_translate("%u of these passes were calls of "
+                     "backward(create_graph=True). The gradient of a leaf then has a graph that "
+                     "leads back to the leaf, and neither is freed until its .grad is set to None: "
+                     "do that after use, or call autograd.grad()."),
+        self->n_creating);
+  return td_dup_string(td_translate("The program still refers to them, as by a list "
+                                    "of losses or of results: keep item() or detach() of each."));
+}
+
 void
 td_find_kept_tell(const td_find_kept *self, td_findings *findings) {
   if (self->is_confused || !has_grown(self)) return;
@@ -101,21 +152,18 @@ td_find_kept_tell(const td_find_kept *self, td_findings *findings) {
                  : td_translate("At the end of the last backward pass, %llu nodes of the graphs of "
                                 "%u earlier passes are still there.");
   char *text = td_format(form, (unsigned long long)self->n_kept_nodes, self->n_kept, self->name);
-  td_findings_add(
-      findings, (td_finding){.kind = TD_FINDING_graphs_kept,
-                             .seq = self->seq,
-                             .node = self->example,
-                             .n = 1,
-                             .text = text,
-                             .advice = td_dup_string(td_translate(
-                                 "The program still refers to them. The reference may be in a list "
-                                 "of losses (use item() or detach()), in a state that is carried "
-                                 "on, or in gradients of create_graph that refer to themselves.")),
-                             .line = self->line ? td_dup_string(self->line) : NULL});
+  td_findings_add(findings, (td_finding){.kind = TD_FINDING_graphs_kept,
+                                         .seq = self->seq,
+                                         .node = self->example,
+                                         .n = 1,
+                                         .text = text,
+                                         .advice = dup_advice(self),
+                                         .line = self->line ? td_dup_string(self->line) : NULL});
 }
 
 void
 td_find_kept_fini(td_find_kept *self) {
+  td_number_map_fini(&self->leaves);
   free(self->periods);
   free(self->name);
   free(self->line);

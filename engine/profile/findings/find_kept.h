@@ -4,13 +4,15 @@
  * Private to engine/profile/findings. Zero-initialise. */
 #pragma once
 
+#include "engine/base/number_map.h"
 #include "engine/profile/findings/finding.h"
 
 typedef struct td_period {
   uint32_t first_node; /* its ids are from this one on */
   uint32_t n_alive, n_made;
-  uint32_t root;   /* of the pass that ended it, or TD_NONE */
-  uint32_t n_kept; /* at the end of that pass: as in td_find_kept */
+  bool creates_graph; /* the pass was backward(create_graph=True) */
+  uint32_t root;      /* of the pass that ended it, or TD_NONE */
+  uint32_t n_kept;    /* at the end of that pass: as in td_find_kept */
 } td_period;
 
 typedef struct td_find_kept {
@@ -26,11 +28,17 @@ typedef struct td_find_kept {
   uint64_t n_kept_nodes; /* of these */
   uint32_t example;      /* the root of the first of them */
   uint64_t seq;
-  char *name, *line; /* (owned) of the example, or NULL */
+  uint32_t n_creating; /* of these periods */
+  uint64_t n_again;    /* nodes of such periods, but for leaves, that the last pass ran */
+  uint64_t n_again_now;
+  td_number_map leaves; /* nodes that run whenever their leaf is used; after their end 0 */
+  char *name, *line;    /* (owned) of the example, or NULL */
 } td_find_kept;
 
-void td_find_kept_make(td_find_kept *self, uint32_t node);
+void td_find_kept_make(td_find_kept *self, const td_event_node_new *event);
 void td_find_kept_free(td_find_kept *self, uint32_t node);
+void td_find_kept_begin_pass(td_find_kept *self, const td_event_graph_task_begin *event);
+void td_find_kept_run(td_find_kept *self, uint32_t node);
 void td_find_kept_end_pass(td_find_kept *self, uint32_t root, uint64_t seq);
 
 /* td_find_kept_learn takes names of a segment's nodes. td_find_kept_tell adds what was found on the

@@ -337,7 +337,53 @@ repeats_conflict(td_find_troubles *self, td_tape *tape, const td_any_event *even
          strstr(td_tape_string(tape, event->error.text), "modified by an inplace operation");
 }
 
-/* The first birth in the line that led to one. False if nothing led to it. */
+static bool
+has_name(const td_catalog *catalog, uint32_t node, const char *const *names) {
+  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
+  if (!facts) return false;
+  for (; *names; names++) {
+    size_t n = strlen(*names);
+    if (!strncmp(facts->name, *names, n) && !strncmp(facts->name + n, "Backward", 8)) return true;
+  }
+  return false;
+}
+
+/* An Inf that a program puts there on purpose, of which a NaN came. The mistake is where the NaN
+ * was made: mostly the Inf does no harm. */
+static bool
+is_mask(const td_catalog *catalog, const td_event_anomaly *inf, const td_event_anomaly *made) {
+  static const char *const fill[] = {"MaskedFill", "Where", "SWhere", "IndexFill",
+                                     "IndexPut",   "Fill",  NULL};
+  static const char *const softmax[] = {"Softmax", "LogSoftmax", NULL};
+  bool is_made = made->kind == TD_anomaly_kind_nan && made->born == TD_birthplace_forward;
+  bool is_put = inf->born == TD_birthplace_forward || inf->born == TD_birthplace_data;
+  if (!is_made || !is_put || inf->kind != TD_anomaly_kind_inf) return false;
+  return has_name(catalog, inf->node, fill) ||
+         (inf->born == TD_birthplace_data && has_name(catalog, made->node, softmax));
+}
+
+/* The Inf of a mask that led to a trouble, or NULL. */
+static const td_birth_at *
+find_mask(td_find_troubles *self, const td_catalog *catalog, const td_trouble *trouble) {
+  uint64_t cause;
+  td_event_anomaly birth;
+  if (!td_birth_of(&trouble->event, &birth) || birth.born != TD_birthplace_forward) return NULL;
+  if (birth.kind != TD_anomaly_kind_nan || self->n_searched++ >= SEARCHED_MAX) return NULL;
+  if (!td_cause_find_among(catalog, &self->births, trouble->seq, &birth, &cause)) return NULL;
+  const td_birth_at *found = td_births_find(&self->births, cause);
+  return is_mask(catalog, &found->event, &birth) ? found : NULL;
+}
+
+/* What follows from them tells of them. */
+static void
+note_masks(td_find_troubles *self, const td_catalog *catalog) {
+  for (uint32_t i = 0; i < self->n && self->knows_edges; i++) {
+    const td_birth_at *mask = find_mask(self, catalog, &self->items[i]);
+    if (mask) *td_number_map_put(&self->masks, mask->seq) = 1;
+  }
+}
+
+/* The first birth in the line that led to one, but for masks. False if nothing led to it. */
 static bool
 find_first(td_find_troubles *self, const td_catalog *catalog, td_trouble *trouble) {
   uint64_t cause;
@@ -348,11 +394,29 @@ find_first(td_find_troubles *self, const td_catalog *catalog, td_trouble *troubl
     self->n_searched++;
     if (!td_cause_find_among(catalog, &self->births, trouble->seq, &birth, &cause)) break;
     const td_birth_at *found = td_births_find(&self->births, cause);
+    if (is_mask(catalog, &found->event, &birth)) break;
     trouble->seq = cause;
     trouble->event.anomaly = found->event;
     is_led = true;
   }
   return is_led;
+}
+
+/* Which Inf it came of stands before what it led to. */
+static void
+tell_mask(td_find_troubles *self, const td_catalog *catalog, td_tape *tape,
+          const td_trouble *trouble, td_finding *finding) {
+  const td_birth_at *mask = self->knows_edges ? find_mask(self, catalog, trouble) : NULL;
+  if (!mask) return;
+  td_any_event inf = {.anomaly = mask->event};
+  inf.event.kind = TD_EVENT_anomaly;
+  char *what = td_why_describe(catalog, tape, &inf);
+  char *cause = td_format(td_translate("It came of this: %s."), what);
+  char *advice = td_format(*finding->advice ? "%s %s" : "%s%s", cause, finding->advice);
+  free(what);
+  free(cause);
+  free(finding->advice);
+  finding->advice = advice;
 }
 
 static void
@@ -362,6 +426,7 @@ tell(td_find_troubles *self, const td_trouble *of, const td_catalog *catalog, td
   const td_trouble *trouble = &first;
   const td_any_event *event = &trouble->event;
   if (repeats_conflict(self, tape, event)) return;
+  if (td_number_map_find(&self->masks, of->seq)) return;
   bool is_led = self->knows_edges && find_first(self, catalog, &first);
   uint32_t node = td_why_node_of(event);
   const td_catalog_node *facts = td_catalog_node_find(catalog, node);
@@ -373,6 +438,7 @@ tell(td_find_troubles *self, const td_trouble *of, const td_catalog *catalog, td
   if (trouble->is_doubted || !self->found[key]) {
     finding.text = td_why_describe(catalog, tape, event);
     finding.advice = advise(self, catalog, tape, finding.kind, trouble);
+    tell_mask(self, catalog, tape, trouble, &finding);
   }
   td_held_trouble told = {.finding = finding, .key = key};
   if (trouble->is_doubted) return hold(self, told);
@@ -394,6 +460,7 @@ td_find_troubles_tell(td_find_troubles *self, const td_catalog *catalog, td_tape
       self->held[self->n_held++] = self->held[i];
   self->n_believed = 0;
   self->n_searched = 0;
+  note_masks(self, catalog);
   for (uint32_t i = 0; i < self->n; i++)
     tell(self, &self->items[i], catalog, tape, findings);
   self->n = 0;
@@ -418,5 +485,6 @@ td_find_troubles_fini(td_find_troubles *self) {
   td_births_fini(&self->births);
   td_number_map_fini(&self->led);
   td_number_map_fini(&self->went_on);
+  td_number_map_fini(&self->masks);
   *self = (td_find_troubles){0};
 }

@@ -45,6 +45,7 @@ typedef struct td_find_troubles {
   uint32_t n_searched;   /* for causes, in this segment */
   uint32_t n_traced;     /* births of the forward pass whose NaN in the gradients is looked for */
   td_number_map led;     /* by finding: how many births it led to */
+  td_number_map masks;   /* by event: an Inf that the NaN which came of it tells of */
 } td_find_troubles;
 
 /* td_find_troubles_take takes each event in order, and its tape. td_find_troubles_end_pass says

@@ -152,8 +152,9 @@ advice_of(td_cut_kind cut) {
     return TD_N("The program used it under inference_mode(), in the line named here. No graph is "
                 "made there.");
   case TD_cut_kind_checkpoint:
-    return TD_N("checkpoint() with use_reentrant=True used it, in the line named here. It makes a "
-                "graph only if one of its inputs requires a gradient: pass use_reentrant=False.");
+    return TD_N(
+        "checkpoint() with use_reentrant=True used it: the line named here calls it. It makes "
+        "a graph only if one of its inputs requires a gradient: pass use_reentrant=False.");
   case TD_cut_kind_function:
     return TD_N("The forward of a custom torch.autograd.Function used it, in the line named here. "
                 "No graph is made there: what it uses must be an input of apply().");
@@ -168,9 +169,23 @@ advice_of(td_cut_kind cut) {
   }
 }
 
+/* The part of a stack that led to a checkpoint: what is to be changed is there. */
+static char *
+dup_outside(const char *stack) {
+  const char *inside = strstr(stack, "torch/utils/checkpoint.py:");
+  size_t n = inside ? (size_t)(inside - stack) : 0;
+  while (n && stack[n - 1] != '\n')
+    n--;
+  return n ? td_format("%.*s", (int)n, stack) : td_dup_string(stack);
+}
+
 static char *
 line_of(const td_unreached *item, td_tape *tape) {
-  char *place = item->stack ? td_source_place(td_tape_string(tape, item->stack)) : NULL;
+  if (!item->stack) return NULL;
+  const char *stack = td_tape_string(tape, item->stack);
+  char *outside = item->cut == TD_cut_kind_checkpoint ? dup_outside(stack) : td_dup_string(stack);
+  char *place = td_source_place(outside);
+  free(outside);
   return place ? td_line_make(place, TD_NAME_SHOWN) : NULL;
 }
 

@@ -53,7 +53,8 @@ typedef struct td_findings {
   const char *looked_for; /* (of the tape) "nonfinite", "nan", "off"; "": it does not say */
   int32_t status;         /* with which the program ended; 0 if the tape does not say */
   bool unjudged[TD_N_FINDING_KINDS]; /* td_finding_is_judged: not */
-  uint32_t recorder_stopped;         /* of the catalog: recorder_notes.h */
+  bool lacks_lines; /* of some nodes: the recording remembered no line of the forward pass */
+  uint32_t recorder_stopped; /* of the catalog: recorder_notes.h */
 } td_findings;
 
 void td_findings_fini(td_findings *findings);

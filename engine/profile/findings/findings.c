@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/base/line.h"
 #include "engine/base/translate.h"
+#include "engine/profile/findings/find_gil.h"
 #include "engine/profile/findings/find_hooks.h"
 #include "engine/profile/findings/find_kept.h"
 #include "engine/profile/findings/find_leaves.h"
@@ -33,6 +34,7 @@ typedef struct looking {
   td_findings *findings;
   td_find_troubles troubles;
   td_find_hooks hooks;
+  td_find_gil gil;
   td_find_kept kept;
   td_find_orders orders;
   td_find_unreached unreached;
@@ -43,6 +45,7 @@ typedef struct looking {
   td_find_slices slices;
   td_event_graphs_unreached unreached_graphs; /* the last one, or zeros */
   uint64_t unreached_seq;
+  bool has_stacks;         /* of the lines that made nodes */
   bool has_gaps;           /* the recording left passes out */
   td_number_map outermost; /* graph tasks under way: 1 + the root; after its end 0 */
   uint32_t forgotten_at;   /* size of the map */
@@ -59,6 +62,7 @@ static void
 begin_pass(looking *self, const td_event_graph_task_begin *event) {
   if (event->depth) return;
   *td_number_map_put(&self->outermost, event->graph_task) = 1 + (uint64_t)event->root;
+  td_find_kept_begin_pass(&self->kept, event);
   td_find_orders_begin_pass(&self->orders, event->graph_task);
 }
 
@@ -97,12 +101,13 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   looking *self = data;
   switch (event->event.kind) {
   case TD_EVENT_node_new:
+    self->has_stacks |= event->node_new.stack != 0;
     td_find_roots_make(&self->roots, &event->node_new);
     td_find_slices_make(&self->slices, event->node_new.node,
                         td_tape_string(self->tape, event->node_new.name));
     td_find_stale_make(&self->stale, &event->node_new,
                        td_tape_string(self->tape, event->node_new.name));
-    return td_find_kept_make(&self->kept, event->node_new.node);
+    return td_find_kept_make(&self->kept, &event->node_new);
   case TD_EVENT_edge_new:
     return td_find_stale_link(&self->stale, &event->edge_new);
   case TD_EVENT_node_free:
@@ -114,9 +119,15 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   case TD_EVENT_node_label:
     return td_find_leaves_label(&self->leaves, &event->node_label);
   case TD_EVENT_node_begin:
+    td_find_gil_run(&self->gil, &event->node_begin);
+    td_find_kept_run(&self->kept, event->node_begin.node);
     td_find_stale_run(&self->stale, &self->leaves, event->node_begin.node, seq);
     return td_find_unreached_run(&self->unreached,
                                  td_find_leaves_label_of(&self->leaves, event->node_begin.node));
+  case TD_EVENT_lock_held:
+    return td_find_gil_hold(&self->gil, &event->lock_held);
+  case TD_EVENT_lock_acquired:
+    return td_find_gil_acquire(&self->gil, &event->lock_acquired, seq);
   case TD_EVENT_root_look:
     return td_find_roots_look(&self->roots, &event->root_look, seq);
   case TD_EVENT_leaf_look:
@@ -154,10 +165,12 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   case TD_EVENT_graph_task_begin:
     td_find_results_begin_pass(&self->results, &event->graph_task_begin);
     td_find_roots_begin_pass(&self->roots, &event->graph_task_begin);
+    td_find_gil_begin_pass(&self->gil, &event->graph_task_begin);
     return begin_pass(self, &event->graph_task_begin);
   case TD_EVENT_graph_task_end:
     td_find_results_end_pass(&self->results, &event->graph_task_end, seq);
     td_find_roots_end_pass(&self->roots, event->graph_task_end.graph_task);
+    td_find_gil_end_pass(&self->gil, &event->graph_task_end);
     return end_pass(self, &event->graph_task_end, seq);
   case TD_EVENT_reentrant_enter:
     return enter(self, &event->reentrant_enter, seq);
@@ -190,6 +203,7 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
   td_find_results_learn(&self->results, catalog);
   td_find_roots_learn(&self->roots, catalog);
   td_find_slices_learn(&self->slices, catalog);
+  td_find_gil_learn(&self->gil, catalog);
   if (self->depth >= DEPTH_TOLD && !self->deepest.line)
     self->deepest.line = td_finding_line(td_catalog_node_find(catalog, self->deepest.node));
   return TD_OK;
@@ -256,10 +270,13 @@ tell(looking *self) {
   td_find_stale_tell(&self->stale, self->tape, self->findings);
   td_find_results_tell(&self->results, self->findings);
   td_find_slices_tell(&self->slices, self->findings);
+  td_find_gil_tell(&self->gil, self->findings);
   tell_unreached(self);
   tell_depth(self);
   self->findings->n_left_out += self->troubles.n_left_out;
   td_findings_finish(self->findings);
+  for (uint32_t i = 0; i < self->findings->n && !self->has_stacks; i++)
+    self->findings->lacks_lines |= !self->findings->items[i].line;
 }
 
 static void
@@ -274,6 +291,7 @@ fini(looking *self) {
   td_find_results_fini(&self->results);
   td_find_roots_fini(&self->roots);
   td_find_slices_fini(&self->slices);
+  td_find_gil_fini(&self->gil);
   td_number_map_fini(&self->outermost);
   free(self->deepest.line);
 }

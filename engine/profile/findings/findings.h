@@ -50,6 +50,9 @@
  * - order_surprise: a pass left its predicted order, and not because of timing, hooks, passes
  * inside or other callers. Who is first of several threads is a guess.
  * - rule_broken: a rule of check.h.
+ * - gil_kept: waits for Python's GIL of threads that began passes or ran nodes, while a pass was
+ *   under way: three at least, 10 ms and a fifth of the time of all passes. Counted are those that
+ *   began when one thread had the GIL that did neither.
  * - whole_gradients: in one pass a node got 100 gradients or more from slices, 64 MB in all.
  * - deep_reentry: backward calls lay half as deep inside one another as the engine's limit.
  *
