@@ -242,7 +242,6 @@ tell_unreached(looking *self) {
                        "Each keeps what its operations saved. Validation needs no graph: compute "
                        "under torch.no_grad(), or keep item() or detach() of the result.")),
                    .line = place ? td_line_make(place, TD_NAME_SHOWN) : NULL});
-  free(place);
 }
 
 /* One mistake is one finding. A birth that was found says more than what it led to. */
