@@ -209,7 +209,7 @@ class Attach(RecordCase):
         late = [text for text in said if 'processing WaitBackward' in text]
         sentence = self.attach(child.pid, '^Rank 1 is late: ').splitlines()[0]
         self.assertRegex(sentence, '^Rank 1 is late: it is in its 1st pass, and processes WaitBackward #\\d+[.] It is at rank.py:\\d+[.] '
-                                   'Rank 0 is in its 1st pass, and is in post_processing[.] Its last event came .* ago[.] The tapes and threads of the ranks show this[.]')
+                                   'Rank 0 is in its 1st pass, and waits for other ranks[.] Its last event came .* ago[.] The tapes and threads of the ranks show this[.]')
         document = json.loads(self.ask('attach', child.pid, '--json').stdout)
         self.assertEqual([(rank['rank'], rank['late'], rank['ended']) for rank in document['ranks']], [(0, False, False), (1, True, False)])
         self.assertEqual(sorted(str(process['pid']) for process in document['processes']), sorted(pids))
@@ -306,7 +306,7 @@ for i in range(400):
         waits = ('^Rank 1 is late: it has ended 1 pass and begun no other[.] It is at rank.py:\\d+[.] '
                  'Rank 0 has ended 1 pass and begun no other, and waits in PyTorch\'s distributed.py:\\d+[.]',
                  '^Rank 1 is late: it has ended 2 passes and begun no other[.] It is at rank.py:\\d+[.] '
-                 'Rank 0 is in its 3rd pass, and is in post_processing[.]')
+                 'Rank 0 is in its 3rd pass, and waits for other ranks[.]')
         for python, (step, pattern) in torches.in_turns(enumerate(waits, 1)):
             self.script(BETWEEN_PASSES, 'rank.py')
             child = self.begin(python, LAUNCH.replace('*sys.argv[1:]', f"'{step}'"), 'launch.py')
@@ -317,7 +317,7 @@ for i in range(400):
         for python in torches.of_test(self):
             child = self.begin(python, SPAWN)
             self.attach(child.pid, '^Rank 1 is late: it has ended 2 passes and begun no other[.] It is at hang.py:\\d+[.] '
-                                   'Rank 0 is in its 3rd pass, and is in post_processing[.]')
+                                   'Rank 0 is in its 3rd pass, and waits for other ranks[.]')
             self.end(child)
 
     def test_rank_that_died(self):

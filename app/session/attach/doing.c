@@ -32,11 +32,29 @@ activity_words(uint32_t activity) {
   return activity < G_N_ELEMENTS(words) ? words[activity] : NULL;
 }
 
+#define LOOKED_MAX 10000u /* events before the end */
+
+/* Whether the last collective operation that a thread began to wait for has not ended. */
+static bool
+waits_for_ranks(td_replay *replay, uint32_t thread) {
+  td_tape *tape = td_replay_tape(replay);
+  uint64_t n = td_tape_info_get(tape)->n_events;
+  td_any_event event;
+  for (uint64_t i = 1; i <= MIN(n, LOOKED_MAX); i++) {
+    if (td_tape_get(tape, n - i, &event, NULL) != TD_OK) return false;
+    if (event.event.thread != thread) continue;
+    if (event.event.kind == TD_EVENT_collective_begin) return true;
+    if (event.event.kind == TD_EVENT_collective_end) return false;
+  }
+  return false;
+}
+
 char *
-td_attach_doing_of(const td_replay *replay, uint32_t thread) {
+td_attach_doing_of(td_replay *replay, uint32_t thread) {
   const td_thread_now *now = td_state_thread(td_replay_state(replay), thread);
   const char *words = activity_words(now->state), *lock = lock_words(now->lock);
   if (lock) return g_strdup(lock);
+  if (waits_for_ranks(replay, thread)) return g_strdup("waits for other ranks");
   if (!words || now->node == TD_NONE) return g_strdup(words);
   char *node = td_why_name_node(td_replay_catalog(replay), now->node);
   char *text = g_strdup_printf("%s %s", words, node);
@@ -58,7 +76,7 @@ find_thread(const td_catalog *catalog, const char *name) {
 
 /* How many passes inside each other a thread is in. */
 static uint32_t
-count_passes(const td_replay *replay, uint32_t thread) {
+count_passes(td_replay *replay, uint32_t thread) {
   const td_thread_now *now = td_state_thread(td_replay_state(replay), thread);
   bool works = now->state == TD_thread_activity_processing ||
                now->state == TD_thread_activity_scattering ||
@@ -68,7 +86,7 @@ count_passes(const td_replay *replay, uint32_t thread) {
 }
 
 void
-td_attach_doing_tell(td_attach_threads *threads, const td_replay *replay) {
+td_attach_doing_tell(td_attach_threads *threads, td_replay *replay) {
   for (guint i = 0; i < threads->list->len; i++) {
     td_attach_thread *thread = threads->list->pdata[i];
     uint32_t id = find_thread(td_replay_catalog(replay), thread->name);

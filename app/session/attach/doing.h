@@ -7,8 +7,8 @@
 #include "engine/replay/replay.h"
 
 /* td_attach_doing_tell says so for each thread whose name is on the tape once. */
-void td_attach_doing_tell(td_attach_threads *threads, const td_replay *replay);
+void td_attach_doing_tell(td_attach_threads *threads, td_replay *replay);
 
 /* td_attach_doing_of returns what a thread of the tape does, such as "processes MulBackward0 #4".
  * NULL: it is outside the engine. The caller frees it. */
-char *td_attach_doing_of(const td_replay *replay, uint32_t thread);
+char *td_attach_doing_of(td_replay *replay, uint32_t thread);

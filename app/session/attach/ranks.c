@@ -50,7 +50,7 @@ find_pass(const td_replay *replay) {
 }
 
 static void
-add_pass(td_attach_rank *rank, const td_replay *replay) {
+add_pass(td_attach_rank *rank, td_replay *replay) {
   const td_catalog_graph_task *pass = find_pass(replay);
   rank->in_pass = pass != NULL;
   if (!pass || pass->owner >= td_replay_catalog(replay)->n_threads) return;
