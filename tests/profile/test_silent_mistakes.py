@@ -107,7 +107,7 @@ for epoch in range(2):
         F.mse_loss(net(x), y).backward()
         optimizer.step()
 """),
-    "softmax_over_one": ("all_zero", "All gradients that were stored are zero, 4 times", """
+    "softmax_over_one": ("all_zero", r"All gradients that were stored are zero, 4 times.* SoftmaxBackward0 .* made a result of shape \[10, 1\]", """
 head = torch.nn.Sequential(net, torch.nn.Linear(2, 1), torch.nn.Softmax(dim=1))
 for step in range(4):
     head.zero_grad()
@@ -172,6 +172,14 @@ force, = torch.autograd.grad(net[0](point).sum(), point, create_graph=True)
 torch.autograd.grad(force.sum(), point)
 """),
 }
+DIFFERS = """
+from torch.utils.checkpoint import checkpoint
+calls = []
+def block(h):
+    calls.append(1)
+    return h.sin().cos() if len(calls) == 1 else h.sin()
+F.mse_loss(checkpoint(block, net(x), use_reentrant=False), y).backward()
+"""
 BESIDE = {"replaced_after_the_optimizer": {"no_gradient"}}  # kinds that the same mistake makes too
 FAILS = {"second_derivative_of_a_line"}
 
@@ -197,6 +205,24 @@ for step in range(8):
     slope, = torch.autograd.grad(net(points).sum(), points, create_graph=True)
     optimizer.zero_grad()
     (F.mse_loss(net(x), y) + (slope.norm(dim=1) - 1).square().mean()).backward()
+    optimizer.step()
+""",
+    "checkpoint_with_dropout": """
+from torch.utils.checkpoint import checkpoint
+for step in range(4):
+    optimizer.zero_grad()
+    F.mse_loss(checkpoint(lambda h: F.dropout(h.sin(), 0.5).cos(), net(x), use_reentrant=False), y).backward()
+    optimizer.step()
+""",
+    "checkpoint_that_counts": """
+from torch.utils.checkpoint import checkpoint
+calls = []
+def block(h):
+    calls.append(1)
+    return h.sin().cos()
+for step in range(4):
+    optimizer.zero_grad()
+    F.mse_loss(checkpoint(block, net(x), use_reentrant=False), y).backward()
     optimizer.step()
 """,
     "a_helper_that_sleeps": """
@@ -457,6 +483,31 @@ class SilentMistakes(unittest.TestCase):
 
     def test_nothing(self):
         self.each(RIGHT, self.look_at_nothing)
+
+    def test_checkpoint_that_differs(self):
+        """It fails. The advice says what to look for."""
+        with tempfile.TemporaryDirectory() as folder:
+            script, tape = os.path.join(folder, "one.py"), os.path.join(folder, "one.tape")
+            with open(script, "w") as file:
+                file.write(START + DIFFERS)
+            subprocess.run([TAPEDECK, "record", "-o", tape, "--", torches.python_of("2.13.0"), script], capture_output=True, timeout=300)
+            one, = self.findings(tape)
+            self.assertEqual(one["kind"], "error")
+            self.assertIn("did other operations than at first", one["advice"])
+
+    def test_lines(self):
+        """With --stacks, results that no pass reached have a line. Without, people are told how to get it."""
+        with tempfile.TemporaryDirectory() as folder:
+            script, tape = os.path.join(folder, "one.py"), os.path.join(folder, "one.tape")
+            with open(script, "w") as file:
+                file.write(START + MISTAKES["validation_with_graphs"][2])
+            python = torches.of_test(self)[-1]
+            for options, line in (((), None), (("--stacks",), "one.py:14")):
+                subprocess.run([TAPEDECK, "record", "--force", *options, "-o", tape, "--", python, script], capture_output=True, timeout=300)
+                one, = self.findings(tape)
+                self.assertEqual((one["kind"], one["line"]), ("graphs_unreached", line))
+                text = subprocess.run([TAPEDECK, "findings", tape], capture_output=True, text=True, timeout=100).stdout
+                self.assertEqual("record --stacks does" in text, line is None, text)
 
     def test_words(self):
         """A program that failed is not told that nothing is wrong, and a recording ends with what it found."""

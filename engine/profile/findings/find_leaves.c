@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/base/line.h"
 #include "engine/base/translate.h"
+#include "engine/profile/why/describe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,32 @@ void
 td_find_leaves_free_node(td_find_leaves *self, uint32_t node) {
   uint64_t *label = td_number_map_find(&self->labels, node);
   if (label) *label = 0;
+}
+
+void
+td_find_leaves_make(td_find_leaves *self, uint32_t node, const char *name) {
+  bool is_softmax =
+      !strncmp(name, "SoftmaxBackward", 15) || !strncmp(name, "LogSoftmaxBackward", 18);
+  if (is_softmax) self->softmax = node + 1;
+}
+
+void
+td_find_leaves_save(td_find_leaves *self, const td_event_saved_tensor *event, const char *shape) {
+  size_t n = strlen(shape);
+  bool is_single =
+      n >= 3 && !strcmp(shape + n - 2, "1]") && (shape[n - 3] < '0' || shape[n - 3] > '9');
+  if (self->single || event->node + 1 != self->softmax || !event->is_output || !is_single) return;
+  self->single = event->node + 1;
+  self->single_shape = event->shape;
+}
+
+void
+td_find_leaves_learn(td_find_leaves *self, const td_catalog *catalog) {
+  if (!self->single || self->single_name) return;
+  const td_catalog_node *facts = td_catalog_node_find(catalog, self->single - 1);
+  if (!facts) return;
+  self->single_name = td_why_name_node_of(facts);
+  self->single_line = td_finding_line(facts);
 }
 
 static td_leaf_history *
@@ -293,6 +320,25 @@ tell_never_cleared(const td_find_leaves *self, td_tape *tape, td_findings *findi
            "zero_grad() of the optimizer once for each of its steps."));
 }
 
+/* The dimension of a softmax is not on the tape. */
+static void
+add_zero(const td_find_leaves *self, td_tape *tape, const td_leaf_history *first, char *text,
+         td_findings *findings) {
+  char *advice = td_format(
+      td_translate(
+          "%s made a result of shape %s. If it goes over the last dimension, a softmax over "
+          "one element, it is 1 whatever goes in, and its gradient is 0."),
+      self->single_name, td_tape_string(tape, self->single_shape));
+  td_findings_add(
+      findings, (td_finding){.kind = TD_FINDING_all_zero,
+                             .seq = first->seq,
+                             .node = self->single - 1,
+                             .n = 1,
+                             .text = text,
+                             .advice = advice,
+                             .line = self->single_line ? td_dup_string(self->single_line) : NULL});
+}
+
 /* Nothing is learned. Some parameters alone may have zeros on purpose: a term times 0. */
 static void
 tell_zero(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
@@ -304,6 +350,7 @@ tell_zero(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
       td_format(td_translate("All gradients that were stored are zero, %u times for each of %s."),
                 first->n_stores, names);
   free(names);
+  if (self->single_name) return add_zero(self, tape, first, text, findings);
   add(findings, TD_FINDING_all_zero, first->seq, first->node, text,
       TD_N("A small change of a parameter does not change the loss. A softmax over one element, a "
            "function that is flat where it works, or a factor 0 does that. tapedeck record --stats "
@@ -366,6 +413,8 @@ td_find_leaves_tell(const td_find_leaves *self, td_tape *tape, td_findings *find
 void
 td_find_leaves_fini(td_find_leaves *self) {
   free(self->items);
+  free(self->single_name);
+  free(self->single_line);
   td_number_map_fini(&self->numbers);
   td_number_map_fini(&self->labels);
   td_number_map_fini(&self->seen);

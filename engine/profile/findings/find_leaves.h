@@ -38,10 +38,19 @@ typedef struct td_find_leaves {
   td_number_map seen;    /* by node: bits of td_leaf_sight, of the looks before its store */
   td_number_map owned;   /* by name: 1 + the optimizer */
   td_number_map orphans; /* names without a gradient: 1 */
+  uint32_t softmax;      /* 1 + the last node of one; 0: there was none */
+  uint32_t single;       /* 1 + the first one whose result has a last dimension of one element */
+  uint32_t single_shape; /* string: of that result */
+  char *single_name, *single_line; /* (owned) or NULL */
 } td_find_leaves;
 
 void td_find_leaves_label(td_find_leaves *self, const td_event_node_label *event);
 void td_find_leaves_free_node(td_find_leaves *self, uint32_t node);
+
+/* td_find_leaves_make takes a node's name too, td_find_leaves_save the shape of what it saved. */
+void td_find_leaves_make(td_find_leaves *self, uint32_t node, const char *name);
+void td_find_leaves_save(td_find_leaves *self, const td_event_saved_tensor *event,
+                         const char *shape);
 
 /* td_find_leaves_look, then td_find_leaves_store: the order of their events. */
 void td_find_leaves_look(td_find_leaves *self, const td_event_leaf_look *event);
@@ -68,6 +77,8 @@ uint32_t td_find_leaves_owner(const td_find_leaves *self, uint32_t node);
 /* td_find_leaves_label_of returns a leaf's name, a string, or 0. */
 uint32_t td_find_leaves_label_of(const td_find_leaves *self, uint32_t node);
 
-/* td_find_leaves_tell adds what was found on the whole tape. */
+/* td_find_leaves_learn takes names of a segment's nodes. td_find_leaves_tell adds what was found on
+ * the whole tape. */
+void td_find_leaves_learn(td_find_leaves *self, const td_catalog *catalog);
 void td_find_leaves_tell(const td_find_leaves *self, td_tape *tape, td_findings *findings);
 void td_find_leaves_fini(td_find_leaves *self);

@@ -228,6 +228,16 @@ advise_on_second(td_find_troubles *self, const td_catalog *catalog, const td_tro
                    pass->id, advice);
 }
 
+/* What to do about an error of PyTorch, or NULL. */
+static const char *
+advice_of_error(const char *text) {
+#define TD_ERROR_ADVICE(part, advice)                                                              \
+  if (strstr(text, part)) return advice;
+#include "engine/profile/findings/error_advice.def"
+#undef TD_ERROR_ADVICE
+  return NULL;
+}
+
 static char *
 advise(td_find_troubles *self, const td_catalog *catalog, td_tape *tape, td_finding_kind kind,
        const td_trouble *trouble) {
@@ -240,6 +250,10 @@ advise(td_find_troubles *self, const td_catalog *catalog, td_tape *tape, td_find
     return td_dup_string(td_translate(
         "Both got the same tensor, so the one that waited used what the other made of "
         "it, and its gradients may be wrong. Write into a copy: grad = grad.clone()."));
+  if (kind == TD_FINDING_error) {
+    const char *advice = advice_of_error(td_tape_string(tape, trouble->event.error.text));
+    if (advice) return td_dup_string(td_translate(advice));
+  }
   char *meaning = td_why_mean(catalog, tape, &trouble->event);
   bool asks = self->knows_edges && trouble->event.event.kind == TD_EVENT_anomaly &&
               td_cause_of_forward(&trouble->event.anomaly) && self->n_traced++ < EXPLAINED_MAX;

@@ -52,11 +52,13 @@ is_for_looks(td_event_kind needs) {
   return needs == TD_EVENT_leaf_look || needs == TD_EVENT_optimizes;
 }
 
-/* Processes give their optimizers the same numbers, and their parameters the same names. */
+/* Processes give their optimizers the same numbers, and their parameters the same names. One waits
+ * for its own GIL, whatever passes of another one are under way. */
 static bool
 is_of_one_process(td_finding_kind kind) {
   return kind == TD_FINDING_never_cleared || kind == TD_FINDING_stale_node ||
-         kind == TD_FINDING_other_parameters || kind == TD_FINDING_gradient_lost;
+         kind == TD_FINDING_other_parameters || kind == TD_FINDING_gradient_lost ||
+         kind == TD_FINDING_gil_kept;
 }
 
 bool

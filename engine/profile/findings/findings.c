@@ -101,6 +101,8 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   looking *self = data;
   switch (event->event.kind) {
   case TD_EVENT_node_new:
+    td_find_leaves_make(&self->leaves, event->node_new.node,
+                        td_tape_string(self->tape, event->node_new.name));
     self->has_stacks |= event->node_new.stack != 0;
     td_find_roots_make(&self->roots, &event->node_new);
     td_find_slices_make(&self->slices, event->node_new.node,
@@ -118,6 +120,9 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     return td_find_kept_free(&self->kept, event->node_free.node);
   case TD_EVENT_node_label:
     return td_find_leaves_label(&self->leaves, &event->node_label);
+  case TD_EVENT_saved_tensor:
+    return td_find_leaves_save(&self->leaves, &event->saved_tensor,
+                               td_tape_string(self->tape, event->saved_tensor.shape));
   case TD_EVENT_node_begin:
     td_find_gil_run(&self->gil, &event->node_begin);
     td_find_kept_run(&self->kept, event->node_begin.node);
@@ -204,6 +209,7 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
   td_find_roots_learn(&self->roots, catalog);
   td_find_slices_learn(&self->slices, catalog);
   td_find_gil_learn(&self->gil, catalog);
+  td_find_leaves_learn(&self->leaves, catalog);
   if (self->depth >= DEPTH_TOLD && !self->deepest.line)
     self->deepest.line = td_finding_line(td_catalog_node_find(catalog, self->deepest.node));
   return TD_OK;
