@@ -21,7 +21,7 @@ REASONS = {
     "app/test_full_disk.py": {"0.4": "the recorder writes what it has, though nobody asks it to"},
     "app/test_kills.py": {"after_s": "a kill comes at any moment"},
     "app/test_program_runner.c": {"OTHERS_LIFE_S": "a program outlives its parent"},
-    "cases/run_cases.py": {"1": "a command of its own: the time between two looks of attach"},
+    "cases/run_cases.py": {"5": "a command of its own: the time between two looks of attach"},
     "control/test_live.py": {"0.3": SUBJECT},
     "fixtures/forks.py": {"0.02 if is_warm else 0": "the time between two looks"},
     "fixtures/plants.py": {"seconds": SUBJECT, "0.02 + 2 * (time.monotonic(": SUBJECT, "ctx.ms / 1e3": SUBJECT, "2 * SLOW_S": SUBJECT},
