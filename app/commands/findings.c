@@ -40,6 +40,8 @@ print_json(const td_tape_info *info, const td_findings *findings) {
     td_member_string(json, "kind", td_finding_kind_name(finding->kind));
     td_member_u64(json, "seq", finding->seq);
     td_member_id(json, "node", finding->node);
+    td_member_id(json, "step", finding->step);
+    td_member_id(json, "graph_task", finding->graph_task);
     td_member_u64(json, "n", finding->n);
     td_member_string(json, "text", finding->text);
     td_member_text(json, "advice", finding->advice);
@@ -51,15 +53,30 @@ print_json(const td_tape_info *info, const td_findings *findings) {
   td_json_newline(json);
 }
 
+/* "event 343, step 3, graph task 3, net.py:7", as far as it is known. */
+static char *
+dup_place(const td_finding *finding) {
+  const char *parts[5] = {0};
+  g_autofree char *event = g_strdup_printf("event %" PRIu64, finding->seq);
+  g_autofree char *step = g_strdup_printf("step %u", finding->step);
+  g_autofree char *pass = g_strdup_printf("graph task %u", finding->graph_task);
+  guint n = 0;
+  parts[n++] = event;
+  if (finding->step != TD_NONE) parts[n++] = step;
+  if (finding->graph_task != TD_NONE) parts[n++] = pass;
+  parts[n] = finding->line;
+  return g_strjoinv(", ", (char **)parts);
+}
+
 static void
 print_finding(const td_finding *finding) {
   g_autofree char *times = td_format_count(finding->n);
+  g_autofree char *place = dup_place(finding);
   printf("\n%s", td_finding_kind_title(finding->kind));
   if (finding->n > 1) printf(", %s times", times);
   printf("\n  %s\n", finding->text);
   if (*finding->advice) printf("  %s\n", finding->advice);
-  printf("  event %" PRIu64 "%s%s\n", finding->seq, finding->line ? ", " : "",
-         finding->line ? finding->line : "");
+  printf("  %s\n", place);
 }
 
 /* td_findings_search_note says what the recording did not look for. */

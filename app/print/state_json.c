@@ -160,31 +160,36 @@ print_contradictions(td_json *json, td_replay *replay) {
   free(text);
 }
 
+typedef struct sharing {
+  td_json *json; /* or NULL: they are counted */
+  const td_state *state;
+  guint n;
+} sharing;
+
+/* The state also keeps what the node did last in a pass that is over. */
 static void
-count_cb(uint32_t graph_task, const td_pair_now *pair, void *data) {
-  (void)graph_task, (void)pair;
-  ++*(guint *)data;
+pair_cb(uint32_t graph_task, const td_pair_now *pair, void *data) {
+  sharing *self = data;
+  if (td_state_graph_task(self->state, graph_task)->status > TD_PASS_RUNNING) return;
+  self->n++;
+  if (!self->json) return;
+  td_json_begin_object(self->json);
+  td_member_u64(self->json, "graph_task", graph_task);
+  td_member_string(self->json, "state", td_node_state_name((td_node_state)pair->state));
+  td_member_id(self->json, "thread", pair->thread);
+  td_json_end_object(self->json);
 }
 
-static void
-print_pair_cb(uint32_t graph_task, const td_pair_now *pair, void *data) {
-  td_json *json = data;
-  td_json_begin_object(json);
-  td_member_u64(json, "graph_task", graph_task);
-  td_member_string(json, "state", td_node_state_name((td_node_state)pair->state));
-  td_member_id(json, "thread", pair->thread);
-  td_json_end_object(json);
-}
-
-/* Of a node that passes share: what it does in each of them. */
+/* Of a node that passes under way share: what it does in each of them. */
 static void
 write_passes(td_json *json, const td_state *state, uint32_t node) {
-  guint n = 0;
-  td_state_each_pair(state, node, count_cb, &n);
-  if (n < 2) return;
+  sharing self = {.state = state};
+  td_state_each_pair(state, node, pair_cb, &self);
+  if (self.n < 2) return;
+  self.json = json;
   td_json_key(json, "passes");
   td_json_begin_array(json);
-  td_state_each_pair(state, node, print_pair_cb, json);
+  td_state_each_pair(state, node, pair_cb, &self);
   td_json_end_array(json);
 }
 

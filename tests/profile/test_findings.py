@@ -2,6 +2,7 @@
 """`tapedeck findings`: each example of a mistake is found, in Tapedeck's engine and in PyTorch, and nothing else is."""
 import functools
 import json
+import math
 import os
 import re
 import subprocess
@@ -246,7 +247,24 @@ class Findings(unittest.TestCase):
         return ended.tape
 
     def findings(self, tape, ok):
-        return json.loads(run(TAPEDECK, "findings", tape, "--json", ok=(ok,)))["findings"]
+        found = json.loads(run(TAPEDECK, "findings", tape, "--json", ok=(ok,)))["findings"]
+        if found:
+            self.check_places(tape, found)
+        return found
+
+    def check_places(self, tape, found):
+        """A step is counted when it is over. Of passes that overlap, none is told."""
+        events = [json.loads(line) for kind in ("step", "graph_task_begin", "graph_task_end")
+                  for line in run(TAPEDECK, "events", tape, "--json", "--kind", kind).splitlines()]
+        steps = sorted((e["seq"], e["iteration"]) for e in events if e["event"] == "step")
+        ends = {e["graph_task"]: e["seq"] for e in events if e["event"] == "graph_task_end"}
+        passes = [(e["seq"], ends.get(e["graph_task"], math.inf), e["graph_task"]) for e in events
+                  if e["event"] == "graph_task_begin" and e["depth"] == 0]
+        for one in found:
+            self.assertEqual(one["step"], next((number for seq, number in steps if seq >= one["seq"]), None), one)
+            around = [task for begin, end, task in passes if begin <= one["seq"] <= end
+                      and not any(begin < other < end or other < begin < until for other, until, _ in passes)]
+            self.assertEqual(one["graph_task"], around[0] if around else None, (one, passes))
 
     def pythons(self, case=0):
         """None for Tapedeck's engine, and one PyTorch."""
@@ -370,7 +388,8 @@ for step in range(8):
         tape = self.record(None, "hooks_grow")
         one, = self.findings(tape, 1)
         text = run(TAPEDECK, "findings", tape, ok=(1,))
-        for words in (one["text"], one["advice"], f"event {one['seq']}", "A list of hooks grows", "1 finding", "tapedeck open"):
+        place = f"event {one['seq']}, graph task {one['graph_task']}"
+        for words in (one["text"], one["advice"], place, "A list of hooks grows", "1 finding", "tapedeck open"):
             self.assertIn(words, text)
         self.assertNotIn("did not look for NaN", text)
         run(TAPEDECK, "run", "--force", "-o", tape, "exp_sum")

@@ -301,7 +301,7 @@ class WhyTruth(unittest.TestCase):
             self.assertAlmostEqual(float(most), longest / 1e6, delta=0.0006)
         who = re.search(r"(?:ms|began), (?:thread (.+?) had the GIL, at (?:no node|«(\d+)».*)|the tape does not say who had the GIL)\.", text)
         self.assertIsNotNone(who, text)
-        self.assertEqual(who[1], holder if holder is None else books.names[holder], text)
+        self.assertEqual(who[1], holder if holder is None else books.names[holder], (text, waits))
         if nodes:
             self.assertEqual(int(who[2]), nodes[-1], text)
         self.n_of_gil += 1

@@ -9,6 +9,7 @@
 #include "engine/profile/findings/find_kept.h"
 #include "engine/profile/findings/find_leaves.h"
 #include "engine/profile/findings/find_orders.h"
+#include "engine/profile/findings/find_places.h"
 #include "engine/profile/findings/find_results.h"
 #include "engine/profile/findings/find_roots.h"
 #include "engine/profile/findings/find_rules.h"
@@ -37,6 +38,7 @@ typedef struct looking {
   td_find_gil gil;
   td_find_kept kept;
   td_find_orders orders;
+  td_find_places places;
   td_find_unreached unreached;
   td_find_leaves leaves;
   td_find_stale stale;
@@ -47,6 +49,7 @@ typedef struct looking {
   uint64_t unreached_seq;
   bool has_stacks;         /* of the lines that made nodes */
   bool has_gaps;           /* the recording left passes out */
+  bool has_processes;      /* more than one */
   td_number_map outermost; /* graph tasks under way: 1 + the root; after its end 0 */
   uint32_t forgotten_at;   /* size of the map */
   td_finding deepest;
@@ -81,6 +84,7 @@ end_pass(looking *self, const td_event_graph_task_end *event, uint64_t seq) {
   uint32_t root = (uint32_t)(*found - 1);
   *found = 0;
   forget_some(self);
+  td_find_places_end_pass(&self->places, event->graph_task, seq);
   td_find_troubles_end_pass(&self->troubles);
   td_find_hooks_end_pass(&self->hooks);
   td_find_slices_end_pass(&self->slices);
@@ -167,7 +171,10 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   case TD_EVENT_no_gradient:
     td_find_leaves_miss(&self->leaves, event->no_gradient.name);
     return td_find_unreached_take(&self->unreached, self->tape, &event->no_gradient, seq);
+  case TD_EVENT_step:
+    return td_find_places_step(&self->places, &event->step, seq);
   case TD_EVENT_graph_task_begin:
+    td_find_places_begin_pass(&self->places, &event->graph_task_begin, seq);
     td_find_results_begin_pass(&self->results, &event->graph_task_begin);
     td_find_roots_begin_pass(&self->roots, &event->graph_task_begin);
     td_find_gil_begin_pass(&self->gil, &event->graph_task_begin);
@@ -201,6 +208,7 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
               td_error *error) {
   looking *self = data;
   learn(self, catalog);
+  self->has_processes |= catalog->n_processes > 1;
   td_find_troubles_tell(&self->troubles, catalog, self->tape, self->findings);
   td_find_kept_learn(&self->kept, catalog);
   td_find_orders_learn(&self->orders, catalog);
@@ -280,6 +288,7 @@ tell(looking *self) {
   tell_depth(self);
   self->findings->n_left_out += self->troubles.n_left_out;
   td_findings_finish(self->findings);
+  td_find_places_tell(&self->places, self->has_processes, self->findings);
   for (uint32_t i = 0; i < self->findings->n && !self->has_stacks; i++)
     self->findings->lacks_lines |= !self->findings->items[i].line;
 }
@@ -290,6 +299,7 @@ fini(looking *self) {
   td_find_hooks_fini(&self->hooks);
   td_find_kept_fini(&self->kept);
   td_find_orders_fini(&self->orders);
+  td_find_places_fini(&self->places);
   td_find_unreached_fini(&self->unreached);
   td_find_leaves_fini(&self->leaves);
   td_find_stale_fini(&self->stale);

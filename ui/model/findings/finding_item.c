@@ -4,6 +4,7 @@
 #include "engine/profile/findings/findings.h"
 #include "engine/profile/recorder_notes.h"
 #include "ui/geometry/format.h"
+#include "ui/model/base/dotted.h"
 #include "ui/model/base/error.h"
 #include "ui/model/base/worker.h"
 #include "ui/model/document/document_segment.h"
@@ -12,7 +13,7 @@
 
 struct _TdFindingItem {
   GObject parent_instance;
-  char *title, *text, *advice, *line; /* (owned) */
+  char *title, *text, *advice, *place; /* (owned) */
   uint64_t seq;
   uint32_t node, passes[2];
   gboolean has_passes;
@@ -26,7 +27,7 @@ td_finding_item_finalize(GObject *object) {
   g_free(self->title);
   g_free(self->text);
   g_free(self->advice);
-  g_free(self->line);
+  g_free(self->place);
   G_OBJECT_CLASS(td_finding_item_parent_class)->finalize(object);
 }
 
@@ -46,13 +47,24 @@ make_title(const td_finding *finding) {
   return finding->n > 1 ? g_strdup_printf(_("%s, %s times"), title, times) : g_strdup(title);
 }
 
+/* "net.py:9 · step 3 · graph task 3 · event 812" */
+static char *
+make_place(const td_finding *finding) {
+  GString *place = g_string_new(finding->line ? finding->line : "");
+  if (finding->step != TD_NONE) td_dotted_take(place, g_strdup_printf(_("step %u"), finding->step));
+  if (finding->graph_task != TD_NONE)
+    td_dotted_take(place, g_strdup_printf(_("graph task %u"), finding->graph_task));
+  td_dotted_take(place, g_strdup_printf(_("event %llu"), (unsigned long long)finding->seq));
+  return g_string_free(place, FALSE);
+}
+
 static TdFindingItem *
 item_new(const td_finding *finding) {
   TdFindingItem *self = g_object_new(TD_TYPE_FINDING_ITEM, NULL);
   self->title = make_title(finding);
   self->text = g_strdup(finding->text);
   self->advice = g_strdup(finding->advice);
-  self->line = g_strdup(finding->line ? finding->line : "");
+  self->place = make_place(finding);
   self->seq = finding->seq;
   self->node = finding->node;
   self->has_passes = finding->has_passes;
@@ -76,8 +88,8 @@ td_finding_item_get_advice(TdFindingItem *self) {
 }
 
 const char *
-td_finding_item_get_line(TdFindingItem *self) {
-  return self->line;
+td_finding_item_get_place(TdFindingItem *self) {
+  return self->place;
 }
 
 uint64_t
@@ -99,11 +111,9 @@ td_finding_item_get_node(TdFindingItem *self) {
 char *
 td_finding_item_dup_all(TdFindingItem *self) {
   GString *all = g_string_new(self->title);
-  const char *lines[] = {self->text, self->advice, self->line};
+  const char *lines[] = {self->text, self->advice, self->place};
   for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
     if (*lines[i]) g_string_append_printf(all, "\n%s", lines[i]);
-  g_string_append_printf(all, "\n");
-  g_string_append_printf(all, _("event %llu"), (unsigned long long)self->seq);
   return g_string_free(all, FALSE);
 }
 

@@ -9,12 +9,12 @@
 #define TD_TYPE_FINDING_ITEM (td_finding_item_get_type())
 G_DECLARE_FINAL_TYPE(TdFindingItem, td_finding_item, TD, FINDING_ITEM, GObject)
 
-/* All borrowed. The title says how often, if more than once. Advice and line are "" if there is
- * none. */
+/* All borrowed. The title says how often, if more than once. Advice is "" if there is none. The
+ * place has the line, the step, the pass and the event, as far as they are known. */
 const char *td_finding_item_get_title(TdFindingItem *self);
 const char *td_finding_item_get_text(TdFindingItem *self);
 const char *td_finding_item_get_advice(TdFindingItem *self);
-const char *td_finding_item_get_line(TdFindingItem *self);
+const char *td_finding_item_get_place(TdFindingItem *self);
 
 /* td_finding_item_get_seq returns the event that shows it. */
 uint64_t td_finding_item_get_seq(TdFindingItem *self);

@@ -66,15 +66,12 @@ offer_passes(TdFindingCard *self) {
 GtkWidget *
 td_finding_card_new(TdFindingItem *item) {
   TdFindingCard *self = g_object_new(TD_TYPE_FINDING_CARD, NULL);
-  const char *line = td_finding_item_get_line(item);
   uint64_t seq = td_finding_item_get_seq(item);
-  g_autofree char *event = g_strdup_printf(_("event %llu"), (unsigned long long)seq);
-  g_autofree char *place = *line ? g_strdup_printf("%s · %s", line, event) : g_strdup(event);
   self->item = g_object_ref(item);
   set_text(self->title, td_finding_item_get_title(item));
   set_text(self->text, td_finding_item_get_text(item));
   set_text(self->advice, td_finding_item_get_advice(item));
-  set_text(self->place, place);
+  set_text(self->place, td_finding_item_get_place(item));
   gtk_widget_set_tooltip_text(GTK_WIDGET(self->text), td_finding_item_get_text(item));
   gtk_actionable_set_action_target(GTK_ACTIONABLE(self->show), "t", seq);
   gtk_actionable_set_action_target(GTK_ACTIONABLE(self->why), "t", seq);
