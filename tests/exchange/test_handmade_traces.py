@@ -267,7 +267,7 @@ class ImportHandmadeTraces(ImportCase):
 
     def test_repetitive(self):
         """The tape is so small beside its contents that readers take it for hostile. `import` says how to open it."""
-        trace = self.write(self.hand(*((EVALUATE + "A", 10, 5, 3) for _ in range(150000))))
+        trace = self.write(self.hand(*((EVALUATE + "A", 10, 5, 3) for _ in range(1000000))))
         tape = self.imported(trace, stderr_has=" --trust ")
         self.assertEqual((run("info", tape).returncode, run("info", "--trust", tape).returncode), (2, 0))
 
