@@ -157,6 +157,7 @@ class Look(RecordCase):
         child = subprocess.Popen([python, 'script.py'], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True)
         self.addCleanup(child.communicate)
         self.addCleanup(child.kill)
+        self.addCleanup((self.folder / 'go').touch)  # what it started has its output, and must end too
         self.wait(lambda: (self.folder / 'hangs').exists() or child.poll() is not None)
         return child
 
