@@ -126,6 +126,17 @@ print('went on', flush=True)
 os._exit(0)
 """
 
+# A function of this library is on the stack.
+CALLS_BACK = BEGIN + """
+expat = ctypes.CDLL(LIBRARY)
+expat.XML_ParserCreate.restype = ctypes.c_void_p
+parser = ctypes.c_void_p(expat.XML_ParserCreate(None))
+begins = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(lambda *_: (hangs(), wait()))
+expat.XML_SetStartElementHandler(parser, begins)
+expat.XML_Parse(parser, b'<a/>', 4, 1)
+print('went on')
+"""
+
 PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
 
 
@@ -221,6 +232,21 @@ class Look(RecordCase):
             self.assertIn('lock', waits.values())
             self.assertEqual({thread['passes'] for thread in process['threads'] if thread['tid'] == child.pid}, {1})
             self.goes_on(child)
+
+    def path_of(self, library):
+        """Of one that this process has."""
+        ctypes.CDLL(library)
+        with open('/proc/self/maps', encoding='utf-8') as maps:
+            return next(line.split(maxsplit=5)[5].strip() for line in maps if f'/{library}' in line)
+
+    def test_a_library_with_letters_in_its_path(self):
+        """As in the folder of a person whose name is not of ASCII alone."""
+        library = self.folder / 'für alle' / 'libexpat.so.1'
+        library.parent.mkdir()
+        shutil.copy(self.path_of('libexpat.so.1'), library)
+        child = self.begin(CALLS_BACK.replace('LIBRARY', repr(str(library))))
+        self.look_until(child.pid, 'Main waits for the end of a sleep at script.py:\\d+\\.')
+        self.goes_on(child)
 
     def test_gil(self):
         for python in torches.of_test(self):

@@ -156,14 +156,14 @@ make_script(void) {
 }
 
 /* Nothing of the user's: no settings, no scripts beside libraries, no Python of his own, and no
- * questions to a server for symbols. */
+ * questions to a server for symbols. Words are English, and names of files may have any letter. */
 static GStrv
 make_environment(void) {
   GStrv own = g_get_environ();
   own = g_environ_unsetenv(own, "PYTHONHOME");
   own = g_environ_unsetenv(own, "PYTHONPATH");
   own = g_environ_unsetenv(own, "DEBUGINFOD_URLS");
-  return g_environ_setenv(own, "LC_ALL", "C", TRUE);
+  return g_environ_setenv(own, "LC_ALL", "C.UTF-8", TRUE);
 }
 
 static bool
