@@ -18,7 +18,7 @@ td_chunk_bytes_room(td_chunk_bytes *self, size_t n) {
 
 void
 td_chunk_bytes_put(td_chunk_bytes *self, const void *from, size_t n) {
-  memcpy(td_chunk_bytes_room(self, n), from, n);
+  if (n) memcpy(td_chunk_bytes_room(self, n), from, n);
   self->n += n;
 }
 

@@ -21,7 +21,7 @@ TAPEDECK = os.environ["TAPEDECK"]
 TESTS = os.path.join(os.environ["BUILD_ROOT"], "tests")
 KINDS = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in ("made", "recorded") else "made"
 
-MOMENTS = 3 if "ASAN_OPTIONS" in os.environ else 30 if torches.is_thorough() else 12  # a sanitizer takes ten times as long
+MOMENTS = 6 if "ASAN_OPTIONS" in os.environ else 30 if torches.is_thorough() else 12  # a sanitizer takes ten times as long
 
 # What `why` says of a wait that the segment has only a part of, and what the whole tape says there, up to the end of the line.
 CUT_OFF = ((" Why it lay there is not known", " It lay there for "),
