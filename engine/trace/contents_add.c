@@ -104,22 +104,14 @@ write_table(const char *path, adding *self, const td_contents *contents, td_erro
   return status;
 }
 
-static uint64_t
-count_events(const td_directory *directory) {
-  uint64_t n = 0;
-  for (uint32_t t = 0; t < directory->n_threads; t++)
-    for (uint32_t i = 0; i < directory->threads[t].n_chunks; i++)
-      n += directory->threads[t].chunks[i].n_events;
-  return n;
-}
-
 /* Whether a table can stand for these events. */
 static bool
 scan(adding *self, td_contents *contents) {
   td_directory *directory = self->directory;
   const td_contents_listener *listener = self->listener, own = {.run = run_cb, .data = self};
   td_merge merge;
-  if (listener && listener->begin) listener->begin(count_events(directory), listener->data);
+  if (listener && listener->begin)
+    listener->begin(td_directory_count_events(directory), listener->data);
   td_merge_init(&merge, directory);
   td_contents_scan(contents, &merge, &own);
   td_merge_fini(&merge);

@@ -258,6 +258,15 @@ walk_chunks(td_directory *directory, uint64_t offset) {
                  td_dup_string("the recording was not ended: what came last may be missing"));
 }
 
+uint64_t
+td_directory_count_events(const td_directory *directory) {
+  uint64_t n = 0;
+  for (uint32_t t = 0; t < directory->n_threads; t++)
+    for (uint32_t c = 0; c < directory->threads[t].n_chunks; c++)
+      n += directory->threads[t].chunks[c].n_events;
+  return n;
+}
+
 bool
 td_directory_allows(const td_directory *directory, uint64_t n_bytes, uint64_t raw_bytes) {
   uint64_t n_written = n_bytes - directory->n_skipped;

@@ -87,6 +87,9 @@ void td_directory_trust_all(void);
 /* td_directory_allows returns true if a tape of n_bytes may have contents of raw_bytes. */
 bool td_directory_allows(const td_directory *directory, uint64_t n_bytes, uint64_t raw_bytes);
 
+/* td_directory_count_events returns how many events the headers of the chunks name. */
+uint64_t td_directory_count_events(const td_directory *directory);
+
 /* td_directory_read decompresses a chunk into file.raw. TD_DAMAGED, TD_OUT_OF_MEMORY. TD_IO as
  * td_directory_tell_unreadable. td_directory_load also decodes it. */
 td_status td_directory_read(td_directory *directory, td_directory_chunk *known,

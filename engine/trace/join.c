@@ -99,22 +99,13 @@ survey_events(part *part, const td_decoded *decoded, uint64_t limit, td_error *e
   return status;
 }
 
-static uint64_t
-count_events(const td_directory *directory) {
-  uint64_t n = 0;
-  for (uint32_t t = 0; t < directory->n_threads; t++)
-    for (uint32_t c = 0; c < directory->threads[t].n_chunks; c++)
-      n += directory->threads[t].chunks[c].n_events;
-  return n;
-}
-
 static td_status
 survey(part *part, td_decoded *decoded, td_error *error) {
   td_directory *directory = &part->directory;
   if (!td_directory_is_sound(directory))
     return td_error_set(error, TD_DAMAGED, "%s", directory->damage);
   uint64_t earlier = directory->trusted ? EARLIER_IDS_TRUSTED : EARLIER_IDS;
-  uint64_t limit = TD_MIN(count_events(directory) + earlier, TD_NONE);
+  uint64_t limit = TD_MIN(td_directory_count_events(directory) + earlier, TD_NONE);
   td_status status = td_renumbering_note(&part->ids, TD_ID_PROCESS, 0, limit, error);
   if (!status) status = td_renumbering_note(&part->ids, TD_ID_THREAD, 0, limit, error);
   for (uint32_t t = 0; t < directory->n_threads; t++)

@@ -25,6 +25,7 @@ MOMENTS = 6 if "ASAN_OPTIONS" in os.environ else 30 if torches.is_thorough() els
 
 # What `why` says of a wait that the segment has only a part of, and what the whole tape says there, up to the end of the line.
 CUT_OFF = ((" Why it lay there is not known", " It lay there for "),
+           (" Who held it meanwhile is not known", r" Since event \d+, thread [^.]* waits for [^.]*: "),
            (r" Meanwhile thread [^.]* waits for [^.]*\. Since when is not known| Since event \d+, thread [^.]* waits for a lock\.",
             r" Since event \d+, thread [^.]* waits for [^.]*: "))
 

@@ -34,7 +34,8 @@ activity_words(uint32_t activity) {
 
 #define LOOKED_MAX 10000u /* events before the end */
 
-/* Whether the last collective operation that a thread began to wait for has not ended. */
+/* Whether the last thing on the tape that a thread did was to begin a wait for a collective
+ * operation. */
 static bool
 waits_for_ranks(td_replay *replay, uint32_t thread) {
   td_tape *tape = td_replay_tape(replay);
@@ -42,9 +43,7 @@ waits_for_ranks(td_replay *replay, uint32_t thread) {
   td_any_event event;
   for (uint64_t i = 1; i <= MIN(n, LOOKED_MAX); i++) {
     if (td_tape_get(tape, n - i, &event, NULL) != TD_OK) return false;
-    if (event.event.thread != thread) continue;
-    if (event.event.kind == TD_EVENT_collective_begin) return true;
-    if (event.event.kind == TD_EVENT_collective_end) return false;
+    if (event.event.thread == thread) return event.event.kind == TD_EVENT_collective_begin;
   }
   return false;
 }

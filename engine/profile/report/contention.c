@@ -22,7 +22,6 @@ typedef struct queue_row {
   uint32_t name;
   td_lay lay_by;
   td_lain_task longest; /* none before the first pop that counts */
-  uint64_t longest_ns;
 } queue_row;
 
 /* A wait that has ended. Names are known at the end of its segment. */
@@ -124,8 +123,8 @@ task_cb(const td_task_lay *task, void *data) {
   queue_row *queue = queue_of(self, task->queue);
   for (int i = 0; i < TD_N_LAY_CAUSES; i++)
     queue->lay_by.ns[i] += task->lay.ns[i];
-  if (queue->longest.node != TD_NONE && task->ns <= queue->longest_ns) return;
-  queue->longest_ns = task->ns;
+  const td_lain_task *longest = &queue->longest;
+  if (longest->node != TD_NONE && task->ns <= longest->popped_ns - longest->pushed_ns) return;
   queue->longest =
       (td_lain_task){task->node, self->seq, task->popped_ns - task->ns, task->popped_ns};
 }

@@ -8,7 +8,9 @@
 #include "engine/profile/report/lock_waits.h"
 #include "engine/profile/report/queue_waits.h"
 
-/* A task from its push to its pop; times of the tape. node is TD_NONE if there was no task. */
+/* A task from its push to its pop; times of the tape. node is TD_NONE if there was no task. If only
+ * a part of that time is in the range, it counts as if it had been pushed so long before the pop.
+ */
 typedef struct td_lain_task {
   uint32_t node;
   uint64_t pop_seq, pushed_ns, popped_ns;
@@ -17,7 +19,7 @@ typedef struct td_lain_task {
 typedef struct td_contended_queue {
   const char *name; /* (borrowed) "0 cpu" */
   uint64_t n_pushes, n_pops;
-  td_lain_task longest;   /* as far as it is in the range */
+  td_lain_task longest;
   td_spread lay;          /* ns from the push to the pop */
   td_lay lay_by;          /* its sum, by cause */
   td_spread slept;        /* ns of a thread that waited for a task, while a pass was under way */

@@ -14,6 +14,7 @@ typedef struct telling {
   FILE *out;
   td_replay *replay;
   uint32_t thread, n_looked;
+  bool has_ended; /* the wait, at the event */
   bool is_told;
 } telling;
 
@@ -76,6 +77,7 @@ is_begin(const td_any_event *event, void *data) {
 static void
 say_old_wait(const telling *self) {
   const td_state *state = td_replay_state(self->replay);
+  if (self->has_ended) return td_say_plain(self->out, TD_SAY_lock_wait_over);
   bool is_gil = td_state_thread(state, self->thread)->lock == TD_lock_kind_gil;
   td_say(self->out, td_replay_catalog(self->replay),
          is_gil ? TD_SAY_lock_wait_before_gil : TD_SAY_lock_wait_before,
@@ -109,7 +111,7 @@ td_lock_waits_say(FILE *out, td_replay *replay, uint64_t seq, const td_any_event
   for (uint32_t i = 0; i < catalog->n_threads && n < WAITS_MAX; i++) {
     bool ends = event->event.kind == TD_EVENT_lock_acquired && event->event.thread == i;
     if (!ends && td_state_thread(state, i)->lock == TD_NONE) continue;
-    say_wait(&(telling){.out = out, .replay = replay, .thread = i}, seq);
+    say_wait(&(telling){.out = out, .replay = replay, .thread = i, .has_ended = ends}, seq);
     n++;
   }
 }
