@@ -45,12 +45,13 @@ OF_GIL = ("node_begin", "node_end", "lock_acquired")
 class Books:
     """What is so after some events of a tape."""
 
-    def __init__(self):
+    def __init__(self, names):
+        self.names = names  # of threads: a thread that is met as a holder gets its name later
         self.sequence_nr, self.depth, self.over = {}, {}, set()
         self.expected, self.dependencies, self.arrived = {}, {}, collections.Counter()
         self.queues = collections.defaultdict(list)
         self.running, self.done = set(), set()
-        self.n_taken, self.at, self.begun, self.names = 0, {}, collections.defaultdict(list), {}
+        self.n_taken, self.at, self.begun = 0, {}, collections.defaultdict(list)
         self.waiting, self.waits = {}, collections.defaultdict(list)  # for the GIL, by thread
         self.pushed, self.runs = {}, []  # when; (node, task, thread, begin, end)
         self.last, self.turned = {}, {}  # by thread: its last event, and the run that began or ended last
@@ -95,9 +96,7 @@ class Books:
 
     def take_gil(self, event):
         kind, thread = event["event"], event["thread"]
-        if kind == "thread_new":
-            self.names[event["id"]] = event["name"]
-        elif kind == "node_begin":
+        if kind == "node_begin":
             self.begun[thread].append(event["node"])
         elif kind == "node_end":
             self.begun[thread].remove(event["node"])
@@ -351,7 +350,8 @@ class WhyTruth(unittest.TestCase):
             is_asked = lambda event: event["event"] in of_state or not kinds.update([event["event"]]) and kinds[event["event"]] < 3
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
                 texts = list(pool.map(ask, events))
-        reader, before, after = Reader(nodes), Books(), Books()
+        names = {event["id"]: event["name"] for event in events if event["event"] == "thread_new" and event["name"]}
+        reader, before, after = Reader(nodes), Books(names), Books(names)
         for event, text in zip(events, texts):
             after.take(event)
             if text:
