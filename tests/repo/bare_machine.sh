@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Proves the two commands of the README on a bare Debian. It makes a fresh root with debootstrap, clones this
 # checkout's last commit into FOLDER there, and runs `./bootstrap run` and `./bootstrap test`. It prints the times and
-# the exit statuses, and removes the root. Takes 30 to 60 minutes, needs root and debootstrap, and about 6 GB.
+# the exit statuses, adds a row to tests/RUNS.md, and removes the root. Takes 30 to 60 minutes, needs root and debootstrap, and
+# about 6 GB.
 #
 #   tests/repo/bare_machine.sh FOLDER [USER]     as root there, or as a new user of that name who has sudo
 #
@@ -56,4 +57,5 @@ for command in run test; do
   echo "== ./bootstrap $command in '$folder' as $user: exit status $status after $((SECONDS - begin)) s"
   [ $status -eq 0 ] || failed=1
 done
+"$source/tests/repo/whole_runs.py" --add "$root$home/$folder/out/tests.json" "bare ${SUITE:-bookworm}, $(nproc) cores"
 exit $failed
