@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Instructions of ten figures (tests/speed/work.c), beside the numbers in instructions.json. One that has grown by more than
+"""Instructions of eleven figures (tests/speed/work.c), beside the numbers in instructions.json. One that has grown by more than
 5 % fails, and says which functions grew.
 
 test_instructions.py [--write] [--spread N] [FIGURE...]: --write writes the numbers anew. --spread counts N times, and prints
