@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs `./bootstrap test` again and again, each time on a clean clone of the last commit, and adds a row to tests/RUNS.md.
 
-    tests/repo/whole_runs.py [--load] [N]    N runs (1); --load keeps two cores busy meanwhile, with stress-ng
+    tests/repo/whole_runs.py [--load] [--with-cuda] [N]
+                                             N runs (1); --load keeps two cores busy meanwhile, with stress-ng;
+                                             --with-cuda is an option of `./bootstrap test`
     tests/repo/whole_runs.py --add FILE WHERE    a row of out/tests.json that a run elsewhere left
 
 Prints what the runs print. Stops at a run that fails, and leaves that clone for a look."""
@@ -69,24 +71,26 @@ def busy_cores(wanted):
             load.wait()
 
 
-def run_once(load):
+def run_once(load, options):
     """The row of one run, and whether it passed."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tapedeck-run-"))
     subprocess.run(["git", "clone", "-q", ROOT, folder / "tapedeck"], check=True)
     commit = last_commit()
     with busy_cores(load):
-        done = subprocess.run(["./bootstrap", "test"], cwd=folder / "tapedeck", stdin=subprocess.DEVNULL)
+        done = subprocess.run(["./bootstrap", "test", *options], cwd=folder / "tapedeck", stdin=subprocess.DEVNULL)
     told = json.loads((folder / "tapedeck" / "out" / "tests.json").read_text(encoding="utf-8"))
     if done.returncode == 0:
         shutil.rmtree(folder)
     else:
         print(f"left for a look: {folder}", file=sys.stderr)
-    return row_of(told, commit, f"{os.cpu_count()} cores" + (", busy" if load else "")), done.returncode == 0
+    where = ", ".join([f"{os.cpu_count()} cores", *(["busy"] if load else []), *options])
+    return row_of(told, commit, where), done.returncode == 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--load", action="store_true")
+    parser.add_argument("--with-cuda", action="store_true")
     parser.add_argument("--add", nargs=2, metavar=("FILE", "WHERE"))
     parser.add_argument("n", type=int, nargs="?", default=1)
     args = parser.parse_args()
@@ -95,7 +99,7 @@ def main():
         add(row_of(json.loads(pathlib.Path(path).read_text(encoding="utf-8")), last_commit(), where))
         return 0
     for _ in range(args.n):
-        row, passed = run_once(args.load)
+        row, passed = run_once(args.load, ["--with-cuda"] if args.with_cuda else [])
         add(row)
         if not passed:
             return 1
