@@ -5,6 +5,7 @@
 #include "app/session/attach/waits.h"
 #include "engine/base/alloc.h"
 #include "engine/events/event_type.h"
+#include "engine/profile/answers/answers.h"
 #include "engine/profile/chain/chain_steps.h"
 #include "engine/profile/diff/divergence.h"
 #include "engine/profile/findings/findings.h"
@@ -27,6 +28,7 @@
   X(idle_part, TD_N_IDLE_PARTS)                                                                    \
   X(node_state, TD_NODE_absent)                                                                    \
   X(schedule, TD_N_SCHEDULES)                                                                      \
+  X(answer_topic, TD_N_ANSWER_TOPICS)                                                              \
   X(finding_kind, TD_N_FINDING_KINDS)                                                              \
   X(question_kind, TD_N_QUESTION_KINDS)                                                            \
   X(order_cause, TD_N_ORDER_CAUSES)                                                                \

@@ -59,7 +59,7 @@ loss.backward(retain_graph=True)
 # The schema of what a command prints about one tape.
 OF_TAPES = [["info"], ["info", "--slowest"], ["state"], ["report"], ["report", "--by", "hook"], ["report", "--by", "lock"],
             ["report", "--contention"], ["report", "--idle"], ["report", "--critical"], ["report", "--memory"],
-            ["whatif"], ["order"], ["findings"], ["quiz"], ["why", "--chain"]]
+            ["whatif"], ["order"], ["answers"], ["findings"], ["quiz"], ["why", "--chain"]]
 
 # Members that a schema names and that need not be there.
 OPTIONAL = {"state": {"label", "module", "module_class", "passes", "first", "text"}, "events": {"known"},

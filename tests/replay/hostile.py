@@ -31,7 +31,7 @@ UNPACK = os.path.join(BUILD, "tests", "fuzz", "unpack")
 SANITIZED = "ASAN_OPTIONS" in os.environ
 COMMANDS = {"info": ["info", "TAPE"], "info --json": ["info", "TAPE", "--json"], "events": ["events", "TAPE"], "events --json": ["events", "TAPE", "--json"],
             "state": ["state", "TAPE", "--at", "end"], "state --json": ["state", "TAPE", "--at", "end", "--json"],
-            "why": ["why", "TAPE", "--at", "end"], "chain": ["why", "TAPE", "--chain"], "check": ["check", "TAPE"], "order": ["order", "TAPE", "--json"], "findings": ["findings", "TAPE"], "quiz": ["quiz", "TAPE", "--answers", "--seed", "1"], "report": ["report", "TAPE"], "whatif": ["whatif", "TAPE", "--devices", "3"],
+            "why": ["why", "TAPE", "--at", "end"], "chain": ["why", "TAPE", "--chain"], "check": ["check", "TAPE"], "order": ["order", "TAPE", "--json"], "answers": ["answers", "TAPE"], "findings": ["findings", "TAPE"], "quiz": ["quiz", "TAPE", "--answers", "--seed", "1"], "report": ["report", "TAPE"], "whatif": ["whatif", "TAPE", "--devices", "3"],
             "contention": ["report", "TAPE", "--contention"], "critical": ["report", "TAPE", "--critical"],
             "idle": ["report", "TAPE", "--idle"], "memory": ["report", "TAPE", "--memory"],
             "diff": ["diff", "TAPE", "OTHER"], "diff by": ["diff", "TAPE", "OTHER", "--by", "op"],
@@ -47,7 +47,7 @@ COMMANDS |= {f"export {form}": ["export", "TAPE", "--to", form, "-o", "OUT." + f
 # A test's bounds. A cost that grows with the square has slope 2. Half a second is noise on a busy machine. What looks
 # steep is measured again. Sanitized programs are only looked at for crashes: their times say nothing.
 CHECK_SIZES, CHECK_SLOPE, CHECK_NOISE = ((250, 1000) if SANITIZED else (6000, 30000)), 1.6, 0.5
-CHECK_COMMANDS = "info,info --json,events,state,state --json,why,chain,check,order,findings,quiz,report,contention,whatif,critical,idle,memory,diff,diff by,render overview"
+CHECK_COMMANDS = "info,info --json,events,state,state --json,why,chain,check,order,answers,findings,quiz,report,contention,whatif,critical,idle,memory,diff,diff by,render overview"
 # Bytes, and bytes for each byte of the contents. Any tape may have 65,536 ids of each kind.
 MEMORY_OF_ALL, MEMORY_OF_BYTE = 96 << 20, 64
 OUTPUT_OF_ALL, OUTPUT_OF_EVENT = 64 << 10, 1 << 10

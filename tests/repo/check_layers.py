@@ -9,7 +9,7 @@ import re
 import sys
 
 TAPE = ["engine/base", "engine/events", "engine/rules", "engine/trace", "engine/replay"]
-PROFILE = ["engine/profile"] + ["engine/profile/" + folder for folder in ("chain", "check", "model", "report", "why", "order", "diff", "findings", "quiz", "stops")]
+PROFILE = ["engine/profile"] + ["engine/profile/" + folder for folder in ("answers", "chain", "check", "model", "report", "why", "order", "diff", "findings", "quiz", "stops")]
 CORE = TAPE + PROFILE
 RUN = ["engine/base", "engine/events", "engine/control", "engine/torch/tensor", "engine/torch/device", "engine/torch/graph",
        "engine/torch/pass"]
@@ -26,6 +26,7 @@ MAY_INCLUDE = {
     "engine/trace": ["engine/base", "engine/events", "engine/rules"],  # raw tapes follow the rules
     "engine/replay": ["engine/base", "engine/events", "engine/rules", "engine/trace"],
     "engine/profile": TAPE,
+    "engine/profile/answers": TAPE + ["engine/profile", "engine/profile/findings", "engine/profile/report"],
     "engine/profile/chain": TAPE + ["engine/profile", "engine/profile/why"],
     "engine/profile/check": TAPE + ["engine/profile"],
     "engine/profile/why": TAPE + ["engine/profile", "engine/profile/report"],

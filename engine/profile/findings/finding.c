@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/line.h"
+#include "engine/base/translate.h"
 #include "engine/profile/knowledge.h"
 #include "engine/profile/source_place.h"
 
@@ -131,16 +132,16 @@ td_findings_search_note(const td_findings *findings) {
   const char *looked_for = findings->looked_for;
   if (strcmp(looked_for, "nonfinite") == 0) return "";
   if (strcmp(looked_for, "nan") == 0)
-    return "The recording looked for NaN, not for Inf: --anomaly nonfinite does both.";
+    return TD_N("The recording looked for NaN, not for Inf: --anomaly nonfinite does both.");
   if (has_nonfinite(findings)) return "";
   if (!findings->unjudged[TD_FINDING_loss_nonfinite])
-    return "The recording looked for NaN and Inf in losses and in what parameters store, and not "
-           "for where they are born: tapedeck record --anomaly nonfinite does.";
+    return TD_N(
+        "The recording looked for NaN and Inf in losses and in what parameters store, and not "
+        "for where they are born: tapedeck record --anomaly nonfinite does.");
   if (!findings->unjudged[TD_FINDING_nonfinite_stored])
-    return "The recording looked for NaN and Inf in what parameters store, and not for where they "
-           "are "
-           "born: tapedeck record --anomaly nonfinite does.";
+    return TD_N("The recording looked for NaN and Inf in what parameters store, and not for where "
+                "they are born: tapedeck record --anomaly nonfinite does.");
   if (!*looked_for && !findings->unjudged[TD_FINDING_nonfinite])
-    return "The tape does not say whether the recording looked for NaN and Inf.";
-  return "The recording did not look for NaN and Inf: --anomaly nonfinite does.";
+    return TD_N("The tape does not say whether the recording looked for NaN and Inf.");
+  return TD_N("The recording did not look for NaN and Inf: --anomaly nonfinite does.");
 }

@@ -68,7 +68,7 @@ void td_findings_add(td_findings *findings, td_finding finding);
 void td_findings_finish(td_findings *findings);
 
 /* td_findings_search_note returns a sentence if the recording did not look for all of NaN and Inf,
- * else "". Constant. */
+ * else "". For td_translate; constant. */
 const char *td_findings_search_note(const td_findings *findings);
 
 /* td_finding_line returns the line of the program that made a node, or NULL; facts may be NULL. The
