@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs `./bootstrap test` again and again, each time on a clean clone of the last commit, and adds a row to tests/RUNS.md.
 
-    tests/repo/whole_runs.py [--load] [--with-cuda] [N]
+    tests/repo/whole_runs.py [--load] [--with-cuda] [--note WORDS] [N]
                                              N runs (1); --load keeps two cores busy meanwhile, with stress-ng;
-                                             --with-cuda is an option of `./bootstrap test`
+                                             --with-cuda is an option of `./bootstrap test`; WORDS say what else
+                                             was so, as "beside other work"
     tests/repo/whole_runs.py --add FILE WHERE    a row of out/tests.json that a run elsewhere left
 
 Prints what the runs print. Stops at a run that fails, and leaves that clone for a look."""
@@ -71,7 +72,7 @@ def busy_cores(wanted):
             load.wait()
 
 
-def run_once(load, options):
+def run_once(load, options, note):
     """The row of one run, and whether it passed."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tapedeck-run-"))
     subprocess.run(["git", "clone", "-q", ROOT, folder / "tapedeck"], check=True)
@@ -83,7 +84,7 @@ def run_once(load, options):
         shutil.rmtree(folder)
     else:
         print(f"left for a look: {folder}", file=sys.stderr)
-    where = ", ".join([f"{os.cpu_count()} cores", *(["busy"] if load else []), *options])
+    where = ", ".join([f"{os.cpu_count()} cores", *(["busy"] if load else []), *options, *([note] if note else [])])
     return row_of(told, commit, where), done.returncode == 0
 
 
@@ -91,6 +92,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--load", action="store_true")
     parser.add_argument("--with-cuda", action="store_true")
+    parser.add_argument("--note")
     parser.add_argument("--add", nargs=2, metavar=("FILE", "WHERE"))
     parser.add_argument("n", type=int, nargs="?", default=1)
     args = parser.parse_args()
@@ -99,7 +101,7 @@ def main():
         add(row_of(json.loads(pathlib.Path(path).read_text(encoding="utf-8")), last_commit(), where))
         return 0
     for _ in range(args.n):
-        row, passed = run_once(args.load, ["--with-cuda"] if args.with_cuda else [])
+        row, passed = run_once(args.load, ["--with-cuda"] if args.with_cuda else [], args.note)
         add(row)
         if not passed:
             return 1
