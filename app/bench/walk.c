@@ -167,6 +167,7 @@ static const struct {
     {"critical path", "critical", NULL},
     {"what if", "whatif", NULL},
     {"memory", "memory", NULL},
+    {"answers", "answers", NULL},
     {"inspector", "inspector", NULL},
     {"copy the picture", NULL, copy_picture},
     {"save the picture", NULL, save_picture},

@@ -62,7 +62,8 @@ knows_lesson(const char *name) {
 static int
 check_values(const char *size, const char *overlay, TdWindowRequest *request) {
 #define X(name, title) #name,
-  static const char *const pages[] = {"inspector", "events", "findings", TD_ANALYSES(X) NULL};
+  static const char *const pages[] = {"answers", "inspector", "events", "findings",
+                                      TD_ANALYSES(X) NULL};
 #undef X
   if (!td_moment_options_check("open", &request->moment)) return TD_EXIT_USAGE;
   if (td_moment_options_given(&request->moment) && !request->path)

@@ -68,7 +68,7 @@ class Cli(CliCase):
         for command, option, words in (("run", "--anomaly", "off, nan or nonfinite"), ("run", "--policy", "block or drop"),
                                        ("run", "--semantics", "2.15, 2.13 or 1.11"), ("record", "--level", "1 or 2"),
                                        ("record", "--stats", "off, finite or full"),
-                                       ("open", "--page", "inspector, events, findings, profile, waiting, contention, critical, whatif or memory"),
+                                       ("open", "--page", "answers, inspector, events, findings, profile, waiting, contention, critical, whatif or memory"),
                                        ("render", "--view", "graph, timeline, queues, memory or overview")):
             said = self.refused(command, option, "sideways", self.tape)
             self.assertEqual(said, f"tapedeck {command}: {option} 'sideways': must be {words}\n")

@@ -14,7 +14,7 @@ CORE = TAPE + PROFILE
 RUN = ["engine/base", "engine/events", "engine/control", "engine/torch/tensor", "engine/torch/device", "engine/torch/graph",
        "engine/torch/pass"]
 MODEL = CORE + ["engine/control", "ui/geometry", "ui/draw"]
-MODELS = ["ui/model/" + folder for folder in ("base", "document", "playhead", "facts", "findings", "events", "analysis", "lesson", "live", "compare")]
+MODELS = ["ui/model/" + folder for folder in ("answers", "base", "document", "playhead", "facts", "findings", "events", "analysis", "lesson", "live", "compare")]
 DRAWN = ["ui/geometry", "ui/draw"] + MODELS
 WIDGETS = ["ui/widgets/" + folder for folder in ("base", "graph", "timeline", "panes", "dialogs", "view")]
 
@@ -51,6 +51,7 @@ MAY_INCLUDE = {
     "ui/page": CORE + ["ui/geometry", "ui/draw"],
     "ui/model/base": CORE,
     "ui/model/document": MODEL + ["ui/model/base"],  # a document owns its scenes
+    "ui/model/answers": MODEL + ["ui/model/base", "ui/model/document"],
     "ui/model/findings": MODEL + ["ui/model/base", "ui/model/document"],
     "ui/model/playhead": MODEL + ["ui/model/base", "ui/model/document", "ui/model/findings"],
     "ui/model/facts": MODEL + ["ui/model/base", "ui/model/document", "ui/model/findings"],

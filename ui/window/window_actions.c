@@ -141,6 +141,11 @@ training_back(TdWindow *window) {
 }
 
 static void
+show_answers(TdWindow *window) {
+  td_tape_view_show_page(td_window_get_tape_view(window), "answers");
+}
+
+static void
 show_inspector(TdWindow *window) {
   td_tape_view_show_page(td_window_get_tape_view(window), "inspector");
 }
@@ -352,6 +357,7 @@ static const struct {
      td_window_fold_all},
     {"unselect", N_("Back to all times and the whole graph; then select nothing"), "Escape",
      SECTION_GRAPH, NEED_TAPE, td_window_unselect},
+    {"answers", N_("Show the answers"), "<Alt>0", SECTION_PANES, NEED_TAPE, show_answers},
     {"inspector", N_("Show the inspector"), "<Alt>1", SECTION_PANES, NEED_TAPE, show_inspector},
     {"events", N_("Show the events"), "<Alt>2", SECTION_PANES, NEED_TAPE, show_events},
     {"findings", N_("Show the findings"), "<Alt>3", SECTION_PANES, NEED_TAPE, show_findings},

@@ -25,6 +25,10 @@ static const struct {
         "waits.\n\n"
         "Ctrl+S saves the picture that has the focus, or the graph, as PNG, SVG or PDF. The menu "
         "of each picture has that too, and copies the picture.")},
+    {N_("Answers"),
+     N_("A tape opens on its answers: what is wrong, where the time goes, who waits, what holds "
+        "memory, and what was not looked for. A click on one goes to its event and node. The "
+        "button of a topic leads to the page that has more. Alt+0 goes back to the answers.")},
     {N_("Stepping"),
      N_("Right and Left step one event forward or back; with Shift, one function. The space bar "
         "plays. "

@@ -12,6 +12,7 @@
 #include "ui/widgets/graph/minimap.h"
 #include "ui/widgets/graph/subset_bar.h"
 #include "ui/widgets/panes/answer_cover.h"
+#include "ui/widgets/panes/answers_pane.h"
 #include "ui/widgets/panes/events_pane.h"
 #include "ui/widgets/panes/findings_pane.h"
 #include "ui/widgets/panes/inspector.h"
@@ -48,6 +49,7 @@ struct _TdTapeView {
   TdInspector *inspector;
   TdEventsPane *events;
   TdFindingsPane *findings;
+  TdAnswersPane *answers;
   TdAnalysisPane *analysis;
   TdSegmentBar *segment_bar;
   TdChainBar *chain_bar;
@@ -188,6 +190,17 @@ document_changed(TdTapeView *self) {
   position_changed(self);
 }
 
+/* The first page answers for the whole tape. Of a node that somebody selects, the inspector tells.
+ */
+static void
+selection_changed(TdTapeView *self) {
+  const char *page = adw_view_stack_get_visible_child_name(self->side_stack);
+  gboolean is_chosen = td_playhead_get_selection(self->playhead) != TD_NONE &&
+                       !td_answers_pane_is_leading(self->answers);
+  if (is_chosen && g_strcmp0(page, "answers") == 0)
+    adw_view_stack_set_visible_child_name(self->side_stack, "inspector");
+}
+
 void
 td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   if (!g_set_object(&self->playhead, playhead)) return;
@@ -198,6 +211,7 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   td_inspector_set_playhead(self->inspector, playhead);
   td_events_pane_set_playhead(self->events, playhead);
   td_findings_pane_set_playhead(self->findings, playhead);
+  td_answers_pane_set_playhead(self->answers, playhead);
   td_analysis_pane_set_playhead(self->analysis, playhead);
   td_segment_bar_set_playhead(self->segment_bar, playhead);
   td_transport_set_playhead(self->transport, playhead);
@@ -218,6 +232,8 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   td_graph_canvas_set_stops(self->graph, self->stops);
   td_transport_set_stops(self->transport, self->stops);
   td_live_bar_set_stops(self->live, self->stops);
+  g_signal_connect_object(playhead, "notify::selection", G_CALLBACK(selection_changed), self,
+                          G_CONNECT_SWAPPED);
   g_signal_connect_object(playhead, "notify::travelling", G_CALLBACK(show_warning), self,
                           G_CONNECT_SWAPPED);
   g_signal_connect_object(playhead, "notify::document", G_CALLBACK(document_changed), self,
@@ -293,7 +309,8 @@ td_tape_view_is_busy(TdTapeView *self) {
          td_subset_choice_is_busy(td_graph_canvas_get_subset_choice(self->graph)) ||
          td_fold_choice_is_busy(td_graph_canvas_get_fold_choice(self->graph)) ||
          td_stop_run_is_busy(self->run) || td_shown_chain_is_busy(self->way) ||
-         td_analysis_pane_is_busy(self->analysis) || td_findings_pane_is_busy(self->findings);
+         td_analysis_pane_is_busy(self->analysis) || td_findings_pane_is_busy(self->findings) ||
+         td_answers_pane_is_busy(self->answers);
 }
 
 void
@@ -525,6 +542,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   g_type_ensure(TD_TYPE_LIVE_BAR);
   g_type_ensure(TD_TYPE_EVENTS_PANE);
   g_type_ensure(TD_TYPE_FINDINGS_PANE);
+  g_type_ensure(TD_TYPE_ANSWERS_PANE);
   g_type_ensure(TD_TYPE_ANALYSIS_PANE);
   g_type_ensure(TD_TYPE_SEGMENT_BAR);
   g_type_ensure(TD_TYPE_TRANSPORT);
@@ -561,6 +579,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(inspector);
   BIND(events);
   BIND(findings);
+  BIND(answers);
   BIND(analysis);
   BIND(segment_bar);
   BIND(transport);

@@ -68,8 +68,8 @@ void td_tape_view_show_events_of_selection(TdTapeView *self);
 /* td_tape_view_find_event shows the list of events, where one types words to look for. */
 void td_tape_view_find_event(TdTapeView *self);
 
-/* td_tape_view_show_page shows a page of the side pane: "inspector", "events", "findings" or the
- * name of an analysis. FALSE for any other. */
+/* td_tape_view_show_page shows a page of the side pane: "answers", "inspector", "events",
+ * "findings" or the name of an analysis. FALSE for any other. */
 gboolean td_tape_view_show_page(TdTapeView *self, const char *name);
 
 /* td_tape_view_set_walk shows a lesson or a quiz beside the tape; NULL ends it. While it asks, the
