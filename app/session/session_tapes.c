@@ -80,8 +80,9 @@ td_session_tapes_find_taken(const td_session_tapes *self) {
   return taken;
 }
 
-/* A process that loaded an engine may never have run a backward pass; its tape is not wanted. An
- * unreadable tape is kept, because somebody may want to know why. */
+/* A process that loaded an engine may never have run a backward pass; its tape is not wanted. But a
+ * rank may hang before its first one: what it handed to its process groups tells why. An unreadable
+ * tape is kept, because somebody may want to know why. */
 static bool
 is_wanted(td_session_tapes *self, td_session_tape *own) {
   td_tape *tape;
@@ -98,7 +99,8 @@ is_wanted(td_session_tapes *self, td_session_tape *own) {
   }
   const td_tape_info *info = td_tape_info_get(tape);
   bool has_end = self->keeps_ends && info->n_by_kind[TD_EVENT_left_out] > 0;
-  bool wanted = has_end || info->n_by_kind[TD_EVENT_graph_task_begin] > 0;
+  bool wanted = has_end || info->n_by_kind[TD_EVENT_graph_task_begin] > 0 ||
+                info->n_by_kind[TD_EVENT_collective] > 0;
   own->whole = info->complete && !info->damage;
   if (!wanted && own->whole) self->n_empty++;
   if (!wanted && !own->whole) self->n_lost++;

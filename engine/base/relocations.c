@@ -5,6 +5,7 @@
 #include "engine/base/libraries.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,9 +24,19 @@ typedef struct change {
   bool yields;
 } change;
 
+/* A relocation that is wanted of a library. A library has hundreds of thousands of relocations, so
+ * most are told apart by the first bytes of their names. */
+typedef struct candidate {
+  const td_relocation *wanted; /* (borrowed) */
+  size_t length;
+  uint64_t word, mask; /* the first bytes of the symbol, and which of a name to compare with them */
+} candidate;
+
 struct td_relocated {
   const td_relocation *list; /* (borrowed) while it is made */
-  change *changes;           /* (owned) */
+  candidate *candidates;     /* (owned) of the library at hand, while it is made */
+  size_t n_candidates;
+  change *changes; /* (owned) */
   size_t n, capacity;
 };
 
@@ -73,15 +84,31 @@ is_in(const struct dl_phdr_info *info, const char *library) {
   return *library ? strstr(info->dlpi_name, library) != NULL : !*info->dlpi_name;
 }
 
+static uint64_t
+first_word(const char *name) {
+  uint64_t word = 0;
+  memcpy(&word, name, strnlen(name, sizeof word));
+  return word;
+}
+
+static candidate
+candidate_of(const td_relocation *wanted) {
+  size_t length = strlen(wanted->symbol);
+  uint64_t mask = 0;
+  memset(&mask, 0xff, length < sizeof mask ? length : sizeof mask);
+  return (candidate){wanted, length, first_word(wanted->symbol), mask};
+}
+
 static bool
-is_named(const char *name, const td_relocation *wanted) {
-  return wanted->whole ? strcmp(name, wanted->symbol) == 0
-                       : strncmp(name, wanted->symbol, strlen(wanted->symbol)) == 0;
+is_named(const char *name, const candidate *self) {
+  return self->wanted->whole ? strcmp(name, self->wanted->symbol) == 0
+                             : strncmp(name, self->wanted->symbol, self->length) == 0;
 }
 
 static void
 point(td_relocated *self, void **slot, const td_relocation *wanted) {
   if (*slot == wanted->hook) return;
+  if (wanted->original && !*wanted->original) *wanted->original = *slot;
   change made = {slot, *slot, wanted->hook, wanted->yields};
   if (!td_relocations_write(slot, wanted->hook)) return;
   TD_GROW(self->changes, self->n, self->capacity);
@@ -95,19 +122,21 @@ point_all(td_relocated *self, const struct dl_phdr_info *info, const tables *tab
     if (!IS_FUNCTION_RELOCATION(ELF64_R_TYPE(relocations[i].r_info))) continue;
     const ElfW(Sym) *symbol = &tables->symbols[ELF64_R_SYM(relocations[i].r_info)];
     const char *name = tables->strings + symbol->st_name;
-    for (const td_relocation *wanted = self->list; wanted->library; wanted++)
-      if (is_named(name, wanted) && is_in(info, wanted->library))
-        point(self, (void **)(info->dlpi_addr + relocations[i].r_offset), wanted);
+    uint64_t word = first_word(name);
+    for (const candidate *one = self->candidates; one < self->candidates + self->n_candidates;
+         one++)
+      if ((word & one->mask) == one->word && is_named(name, one))
+        point(self, (void **)(info->dlpi_addr + relocations[i].r_offset), one->wanted);
   }
 }
 
 static int
 point_in_library_cb(struct dl_phdr_info *info, size_t size, void *data) {
   td_relocated *self = data;
-  bool is_wanted = false;
-  for (const td_relocation *wanted = self->list; wanted->library && !is_wanted; wanted++)
-    is_wanted = is_in(info, wanted->library);
-  if (!is_wanted) return 0;
+  self->n_candidates = 0;
+  for (const td_relocation *wanted = self->list; wanted->library; wanted++)
+    if (is_in(info, wanted->library)) self->candidates[self->n_candidates++] = candidate_of(wanted);
+  if (self->n_candidates == 0) return 0;
   tables tables = read_dynamic(info);
   if (!tables.symbols || !tables.strings) return 0;
   if (tables.data) point_all(self, info, &tables, tables.data, tables.n_data);
@@ -118,8 +147,14 @@ point_in_library_cb(struct dl_phdr_info *info, size_t size, void *data) {
 td_relocated *
 td_relocations_point(const td_relocation *list, size_t *n) {
   td_relocated *self = TD_NEW(td_relocated);
+  size_t n_wanted = 0;
+  while (list[n_wanted].library)
+    n_wanted++;
   self->list = list;
+  self->candidates = TD_NEW_N(candidate, n_wanted);
   td_libraries_walk(point_in_library_cb, self);
+  free(self->candidates);
+  self->candidates = NULL;
   self->list = NULL;
   *n = self->n;
   return self;

@@ -18,8 +18,9 @@ typedef struct td_relocation {
                         * a NULL ends a list */
   const char *symbol;  /* as mangled; a name that begins with it will do */
   void *hook;
-  bool yields; /* td_relocations_pause puts back what was there */
-  bool whole;  /* the symbol is the whole name */
+  bool yields;     /* td_relocations_pause puts back what was there */
+  bool whole;      /* the symbol is the whole name */
+  void **original; /* gets what was at the first of these places; NULL: nobody asks */
 } td_relocation;
 
 typedef struct td_relocated td_relocated;

@@ -156,6 +156,17 @@ td_markers_start(const td_observer *from, void (*mark)(uint32_t marker),
   free(reason); /* a PyTorch without optimizers */
 }
 
+void
+td_markers_find_rank(void) {
+  td_python_hold hold;
+  if (!names || !td_python_enter(python, &hold)) return;
+  void *nothing = python->Py_BuildValue("()");
+  void *result = td_python_call(td_python_item(names, "begin"), nothing, NULL);
+  if (result) python->Py_DecRef(result);
+  python->Py_DecRef(nothing);
+  td_python_leave(python, hold);
+}
+
 static bool
 is_marked(void *type) {
   void *step = td_python_class_item(type, td_python_key("step"));

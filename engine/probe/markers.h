@@ -7,11 +7,15 @@
 #include "engine/probe/probe.h"
 
 /* td_markers_start begins to listen. `observer` is the one that records. `mark` gets the numbers of
- * steps.h. `note_rank` gets the rank of this process in its process group: at once, or when an
- * optimizer steps for the first time. Any thread that holds no lock but perhaps the GIL, which this
- * takes. */
+ * steps.h. `note_rank` gets the rank of this process in its process group: at once, when an
+ * optimizer steps for the first time, or in td_markers_find_rank. Any thread that holds no lock but
+ * perhaps the GIL, which this takes. */
 void td_markers_start(const td_observer *observer, void (*mark)(uint32_t marker),
                       void (*note_rank)(int32_t rank));
+
+/* td_markers_find_rank looks once more for the rank. A thread that holds no lock but perhaps the
+ * GIL, which this takes. */
+void td_markers_find_rank(void);
 
 /* td_markers_expect_optimizer returns true if the program has made an optimizer so far. Takes the
  * GIL. */

@@ -15,9 +15,10 @@
 #define SAMPLE 64        /* short calls for one that is timed */
 #define SHORT_NS 20000   /* more is the system's: the thread had no processor, or no GIL */
 #define LONG_NS 200000   /* more at once is hardly work: the thread waited for a processor */
-#define N_WORKS (TD_recorder_work_memory + 1)
+#define N_WORKS (TD_recorder_work_collectives + 1)
 #define MAY_STOP                                                                                   \
-  (1u << TD_recorder_work_cuts | 1u << TD_recorder_work_modules | 1u << TD_recorder_work_leaves)
+  (1u << TD_recorder_work_cuts | 1u << TD_recorder_work_modules | 1u << TD_recorder_work_leaves |  \
+   1u << TD_recorder_work_collectives)
 
 uint32_t td_own_stopped;
 

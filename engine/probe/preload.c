@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The library that `tapedeck record` preloads: small, libc alone, and nothing but a jump in
- * programs that are not recorded. It defines two of PyTorch's functions in front of PyTorch: the
- * one that every node calls when it is made, and the engine's entry. The first call of either loads
- * libtapedeck-probe.so from the same folder and lets it attach; from then on both jump to the
- * originals. It also defines _exit, which ends the children of Python's multiprocessing,
- * execve, with which a program becomes another, and kill, killpg, pthread_kill and raise, with
- * which it may end itself.
+ * programs that are not recorded. It defines some of PyTorch's functions in front of PyTorch: the
+ * one that every node calls when it is made, the engine's entry, and what makes a group of ranks.
+ * The first call of one loads libtapedeck-probe.so from the same folder and lets it attach; from
+ * then on all jump to the originals. It also defines _exit, which ends the children of Python's
+ * multiprocessing, execve, with which a program becomes another, and kill, killpg, pthread_kill and
+ * raise, with which it may end itself.
  *
  * PyTorch is loaded with RTLD_LOCAL, so the originals are looked up in its library, not with
  * RTLD_NEXT. */
@@ -34,9 +34,15 @@
   "_ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_"       \
   "EEbbbS7_"
 
-/* Where the two functions jump to. Stored with release after the probe has attached. */
+/* Constructors of all process groups: the first before 2.0, the second since then. */
+#define OLD_GROUP "_ZN4c10d12ProcessGroupC2Eii"
+#define NEW_GROUP "_ZN4c10d7BackendC2Eii"
+
+/* Where the functions jump to. Stored with release after the probe has attached. */
 void *td_preload_sequence_nr __attribute__((visibility("hidden")));
 void *td_preload_execute __attribute__((visibility("hidden")));
+void *td_preload_old_group __attribute__((visibility("hidden")));
+void *td_preload_new_group __attribute__((visibility("hidden")));
 void td_preload_first_call(void) __attribute__((visibility("hidden")));
 
 /* Tail jumps that touch no argument: registers, stack and the place of the result stay as they
@@ -64,6 +70,8 @@ void td_preload_first_call(void) __attribute__((visibility("hidden")));
 
 FORWARD(SEQUENCE_NR, "td_preload_sequence_nr");
 FORWARD(EXECUTE, "td_preload_execute");
+FORWARD(OLD_GROUP, "td_preload_old_group");
+FORWARD(NEW_GROUP, "td_preload_new_group");
 
 static void (*end_probe)(int status);
 static void (*die)(int number), (*brace)(int number);
@@ -73,7 +81,7 @@ static void (*leave_mark)(const char *text);
 static void (*dump)(void);
 static int (*keep)(const char *);
 static char kept[TD_KEEP_WORDS_MAX]; /* (guarded by loading) what tapedeck_keep wants, or empty */
-static void *execute_itself;
+static void *execute_itself, *old_group_itself, *new_group_itself;
 static void *(*hook_sequence_nr)(void *original);
 
 static int
@@ -199,6 +207,8 @@ join_once_cb(void) {
   void *torch = open_torch(path);
   void *sequence_nr = find_original(torch, SEQUENCE_NR);
   execute_itself = find_original(torch, EXECUTE);
+  old_group_itself = dlsym(torch, OLD_GROUP); /* or NULL: then nobody calls it */
+  new_group_itself = dlsym(torch, NEW_GROUP);
   join_function attach = load_probe();
   if (keep && *kept) keep(kept);
   pthread_mutex_unlock(&loading);
@@ -214,6 +224,8 @@ td_preload_first_call(void) {
   pthread_once(&once, join_once_cb);
   if (start_scripts) start_scripts();
   __atomic_store_n(&td_preload_execute, execute_itself, __ATOMIC_RELEASE);
+  __atomic_store_n(&td_preload_old_group, old_group_itself, __ATOMIC_RELEASE);
+  __atomic_store_n(&td_preload_new_group, new_group_itself, __ATOMIC_RELEASE);
 }
 
 static pid_t own_pid;

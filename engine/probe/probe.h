@@ -76,6 +76,10 @@ TD_PROBE_API void td_probe_guard(pthread_mutex_t *mutex, td_fork_rank rank);
  * an engine is entered. Takes a moment the first time, and in the child of a fork. */
 TD_PROBE_API void td_probe_begin(void);
 
+/* td_probe_find_rank looks for the rank of this process, if it is not known. A thread that holds no
+ * lock but perhaps the GIL, which this takes. */
+TD_PROBE_API void td_probe_find_rank(void);
+
 /* td_probe_pass_begin and td_probe_pass_end: around each pass that no node called. `recorded` says
  * whether the pass and all passes inside it belong on the tape. Then the recording has begun, or
  * td_probe_is_on says that it could not. */
@@ -109,6 +113,10 @@ typedef struct td_probe_options {
   bool stacks; /* where in the forward pass nodes were made */
 } td_probe_options;
 extern TD_PROBE_API td_probe_options td_probe_wanted;
+
+/* Whether td_probe_start loaded the probe, and not preload.c: groups of ranks may be there already.
+ */
+extern TD_PROBE_API bool td_probe_from_inside;
 
 /* What an observer's library exports as `td_observer_get`. */
 typedef struct td_observer {

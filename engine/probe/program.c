@@ -90,6 +90,11 @@ td_program_note_rank(int32_t rank) {
   atomic_store_explicit(&own_rank, rank, memory_order_relaxed);
 }
 
+bool
+td_program_has_group_rank(void) {
+  return atomic_load_explicit(&own_rank, memory_order_relaxed) >= 0;
+}
+
 int32_t
 td_program_rank(void) {
   char *end;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* td_program_name returns what people call this process: the script or module that Python runs, or
@@ -15,6 +16,7 @@ void td_program_call(const char *name);
  * noted, else the one that torchrun gave it. Any thread. */
 int32_t td_program_rank(void);
 void td_program_note_rank(int32_t rank);
+bool td_program_has_group_rank(void); /* it is noted */
 
 /* td_program_torch returns the path of the libtorch_cpu.so that is loaded, or NULL. It lives as
  * long as the library. Any thread. */

@@ -70,6 +70,8 @@ static struct {
   char *problem; /* (owned) why the tape is not whole, or NULL */
 } probe = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
+bool td_probe_from_inside;
+
 static void
 note_problem(const char *words) {
   free(probe.problem);
@@ -209,6 +211,7 @@ become_here(const char *path, char *const argv[]) {
 /* What preload.c does where a program is preloaded, as far as it can be done later. */
 static void
 stand_in_for_preload(void) {
+  td_probe_from_inside = true;
   void *original = td_program_find_in_torch(TAKE_SEQUENCE_NR);
   const td_relocation list[] = {OF_PYTHON("_exit", end_process),
                                 OF_PYTHON("execve", become),
@@ -303,6 +306,11 @@ note_rank_cb(int32_t rank) {
   char *program = td_program_name();
   tell_process(program);
   free(program);
+}
+
+void
+td_probe_find_rank(void) {
+  if (!td_program_has_group_rank()) td_markers_find_rank();
 }
 
 static void

@@ -14,6 +14,9 @@ static const char *const notes[] = {
     [TD_recorder_work_leaves] =
         TD_N("To slow the program down less, the recorder stopped looking for names of "
              "leaves: later ones may have none."),
+    [TD_recorder_work_collectives] =
+        TD_N("To slow the program down less, the recorder stopped noting the lines of "
+             "collective operations: later ones have none."),
 };
 
 const char *

@@ -8,6 +8,7 @@
 #include "engine/probe/observer/cuts.hpp"
 #include "engine/probe/observer/final_callbacks.hpp"
 #include "engine/probe/observer/forward.hpp"
+#include "engine/probe/observer/groups.hpp"
 #include "engine/probe/observer/locks.hpp"
 #include "engine/probe/observer/passes.hpp"
 
@@ -36,6 +37,9 @@ Measure *measure = new Measure;
 PythonLists *python_lists = new PythonLists{};
 Counters *counters = new Counters;
 Collectives *collectives = new Collectives;
+#if HAS_GROUPS
+Groups *groups = new Groups;
+#endif
 CutWatch *cut_watch = new CutWatch;
 Written *written = new Written;
 CutBudget *cut_budget = new CutBudget;
@@ -170,7 +174,7 @@ td_relocation relocations[] = {
     NODE_HOOK(CPU, "pthread_mutex_lock", mutex_lock_hook),
     NODE_HOOK(CPU, "pthread_mutex_unlock", mutex_unlock_hook),
     HOOK(CPU, "_ZN4c10d4Work4waitE", work_wait_hook),
-    HOOK(CPU, "pthread_cond_wait", cond_wait_hook),
+    GROUP_HOOKS HOOK(CPU, "pthread_cond_wait", cond_wait_hook),
     HOOK(CPU, "_ZNSt18condition_variable4waitE", condition_wait_hook),
     NODE_HOOK(PYTHON, "PyObject_CallObject", call_object_hook),
     {},
@@ -262,6 +266,10 @@ begin() {
     EMIT(setting, TIME_NOW, td_probe_intern("collectives"), td_probe_intern("watched"));
   for (const char *kind : {"collective_begin", "collective_end"})
     if (!collectives->wait) say_known(kind, TD_knowledge_absent);
+  if (!groups_are_watched()) say_known("collective", TD_knowledge_absent);
+  const char *counted = td_probe_from_inside ? "in part" : "whole";
+  if (groups_are_watched())
+    EMIT(setting, TIME_NOW, td_probe_intern("order of collectives"), td_probe_intern(counted));
   td_leaf_look_begin();
   td_own_tell();
   for (const char *kind : {"anomaly", "absorbed", "carried", "saved_numbers"})

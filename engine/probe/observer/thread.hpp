@@ -177,6 +177,7 @@ struct Thread {
   Task *finishing;            /* whose final callback runs */
   bool reduces;               /* that callback is one of c10d */
   bool waits;                 /* for a collective operation */
+  bool hands;                 /* an operation to a process group */
   struct HookList *hook_list; /* that is about to call Python's functions: hooks.hpp */
   /* What was found last; records stay at their addresses. */
   GraphTask *found_graph_task;

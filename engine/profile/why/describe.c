@@ -117,6 +117,21 @@ choose_collective(const td_any_event *event) {
              : TD_N("{thread} began to wait for a collective operation");
 }
 
+/* A barrier has no tensor, and older versions have no names of groups. */
+static const char *
+choose_handing(const td_any_event *event) {
+  const td_event_collective *handed = &event->collective;
+  if (handed->dtype && handed->group) return NULL;
+  if (handed->dtype)
+    return TD_N("rank {rank} of {size} handed operation {number} to a process group: {operation} "
+                "of {dtype}[{elements}]");
+  return handed->group
+             ? TD_N("rank {rank} of {size} handed operation {number} to process group {group}: "
+                    "{operation}")
+             : TD_N("rank {rank} of {size} handed operation {number} to a process group: "
+                    "{operation}");
+}
+
 /* The GIL is not the lock of something. */
 #define CHOOSE_FOR_GIL(kind, sentence)                                                             \
   static const char *choose_##kind(const td_any_event *event) {                                    \
