@@ -9,7 +9,7 @@ import re
 import sys
 
 TAPE = ["engine/base", "engine/events", "engine/rules", "engine/trace", "engine/replay"]
-PROFILE = ["engine/profile"] + ["engine/profile/" + folder for folder in ("answers", "chain", "check", "model", "report", "why", "order", "diff", "findings", "quiz", "stops")]
+PROFILE = ["engine/profile"] + ["engine/profile/" + folder for folder in ("answers", "chain", "check", "model", "ranks", "report", "why", "order", "diff", "findings", "quiz", "stops")]
 CORE = TAPE + PROFILE
 RUN = ["engine/base", "engine/events", "engine/control", "engine/torch/tensor", "engine/torch/device", "engine/torch/graph",
        "engine/torch/pass"]
@@ -32,8 +32,9 @@ MAY_INCLUDE = {
     "engine/profile/why": TAPE + ["engine/profile", "engine/profile/report"],
     "engine/profile/order": TAPE + ["engine/profile"],
     "engine/profile/model": TAPE + ["engine/profile"],
+    "engine/profile/ranks": TAPE + ["engine/profile"],
     "engine/profile/report": TAPE + ["engine/profile", "engine/profile/model"],
-    "engine/profile/findings": TAPE + ["engine/profile", "engine/profile/check", "engine/profile/order", "engine/profile/why"],
+    "engine/profile/findings": TAPE + ["engine/profile", "engine/profile/check", "engine/profile/order", "engine/profile/ranks", "engine/profile/why"],
     "engine/profile/diff": TAPE + ["engine/profile", "engine/profile/report", "engine/profile/why"],
     "engine/profile/quiz": TAPE + ["engine/profile", "engine/profile/why"],
     "engine/profile/stops": TAPE + ["engine/control"],

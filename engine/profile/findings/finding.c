@@ -123,7 +123,9 @@ td_findings_fini(td_findings *findings) {
 
 static bool
 has_nonfinite(const td_findings *findings) {
-  return findings->n && findings->items[0].kind == TD_FINDING_nonfinite; /* the first kind */
+  for (uint32_t i = 0; i < findings->n; i++)
+    if (findings->items[i].kind == TD_FINDING_nonfinite) return true;
+  return false;
 }
 
 /* Of an older tape or a trace, only what was found shows that somebody looked. */

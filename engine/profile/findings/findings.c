@@ -10,6 +10,7 @@
 #include "engine/profile/findings/find_leaves.h"
 #include "engine/profile/findings/find_orders.h"
 #include "engine/profile/findings/find_places.h"
+#include "engine/profile/findings/find_ranks.h"
 #include "engine/profile/findings/find_results.h"
 #include "engine/profile/findings/find_roots.h"
 #include "engine/profile/findings/find_rules.h"
@@ -36,6 +37,7 @@ typedef struct looking {
   td_find_troubles troubles;
   td_find_hooks hooks;
   td_find_gil gil;
+  td_find_ranks ranks;
   td_find_kept kept;
   td_find_orders orders;
   td_find_places places;
@@ -186,7 +188,13 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     return end_pass(self, &event->graph_task_end, seq);
   case TD_EVENT_reentrant_enter:
     return enter(self, &event->reentrant_enter, seq);
+  case TD_EVENT_collective:
+    return td_find_ranks_take(&self->ranks, self->tape, so_far, &event->collective, seq);
+  case TD_EVENT_setting:
+    td_find_ranks_set(&self->ranks, self->tape, &event->setting);
+    return td_find_troubles_take(&self->troubles, self->tape, event, seq);
   case TD_EVENT_session_end:
+    td_find_ranks_end(&self->ranks, so_far, &event->session_end);
     self->findings->status = event->session_end.status;
     return;
   default:
@@ -217,6 +225,7 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
   td_find_roots_learn(&self->roots, catalog);
   td_find_slices_learn(&self->slices, catalog);
   td_find_gil_learn(&self->gil, catalog);
+  td_find_ranks_learn(&self->ranks, self->tape, catalog);
   td_find_leaves_learn(&self->leaves, catalog);
   if (self->depth >= DEPTH_TOLD && !self->deepest.line)
     self->deepest.line = td_finding_line(td_catalog_node_find(catalog, self->deepest.node));
@@ -284,6 +293,7 @@ tell(looking *self) {
   td_find_results_tell(&self->results, self->findings);
   td_find_slices_tell(&self->slices, self->findings);
   td_find_gil_tell(&self->gil, self->findings);
+  td_find_ranks_tell(&self->ranks, self->findings);
   tell_unreached(self);
   tell_depth(self);
   self->findings->n_left_out += self->troubles.n_left_out;
@@ -307,6 +317,7 @@ fini(looking *self) {
   td_find_roots_fini(&self->roots);
   td_find_slices_fini(&self->slices);
   td_find_gil_fini(&self->gil);
+  td_find_ranks_fini(&self->ranks);
   td_number_map_fini(&self->outermost);
   free(self->deepest.line);
 }

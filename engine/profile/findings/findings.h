@@ -4,6 +4,8 @@
  * event that shows it, and the line of the program. What happened many times is one finding.
  *
  * Note [What counts as a finding]
+ * - ranks_part: the first operation of a process group that its ranks handed differently, or to
+ * which one of them did not come: Note [Who parts] in ranks/autopsy.h.
  * - Problems that events tell: NaN and Inf, errors, conflicts, warnings. Those of the same
  * function, line and text are one.
  * - A node's error that only says again what its version_conflict says is no second finding.

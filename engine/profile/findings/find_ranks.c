@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/findings/find_ranks.h"
+
+#include "engine/base/alloc.h"
+#include "engine/base/line.h"
+#include "engine/profile/ranks/autopsy_words.h"
+#include "engine/profile/why/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t
+process_of(const td_catalog *catalog, const td_event *event) {
+  return event->thread < catalog->n_threads ? catalog->threads[event->thread].process : 0;
+}
+
+void
+td_find_ranks_take(td_find_ranks *self, td_tape *tape, const td_catalog *so_far,
+                   const td_event_collective *event, uint64_t seq) {
+  td_handed handed = {
+      .operation = td_tape_string(tape, event->operation),
+      .dtype = td_tape_string(tape, event->dtype),
+      .stack = event->stack ? td_tape_string(tape, event->stack) : "",
+      .elements = event->elements,
+      .time = event->event.time,
+      .seq = seq,
+      .number = event->number,
+      .tensors = event->tensors,
+      .node = event->node,
+      .peer = event->peer,
+  };
+  td_autopsy_take(&self->autopsy, process_of(so_far, &event->event), event,
+                  td_tape_string(tape, event->group), handed);
+}
+
+void
+td_find_ranks_end(td_find_ranks *self, const td_catalog *so_far,
+                  const td_event_session_end *event) {
+  td_autopsy_end(&self->autopsy, process_of(so_far, &event->event), event->status,
+                 event->event.time);
+}
+
+void
+td_find_ranks_set(td_find_ranks *self, td_tape *tape, const td_event_setting *event) {
+  bool is_ours = strcmp(td_tape_string(tape, event->name), "order of collectives") == 0;
+  if (is_ours && strcmp(td_tape_string(tape, event->value), "whole") != 0)
+    td_autopsy_lack(&self->autopsy);
+}
+
+static char *
+name_process_cb(void *data, uint32_t process) {
+  return td_catalog_process_label(data, process);
+}
+
+static char *
+name_node_cb(void *data, uint32_t process, uint32_t node) {
+  return td_catalog_node_find(data, node) ? td_why_name_node(data, node) : NULL;
+}
+
+static void
+forget(td_find_ranks *self) {
+  free(self->found.text);
+  free(self->found.advice);
+  free(self->found.line);
+  self->found = (td_finding){0};
+}
+
+void
+td_find_ranks_learn(td_find_ranks *self, td_tape *tape, const td_catalog *catalog) {
+  const td_tape_info *info = td_tape_info_get(tape);
+  td_autopsy_names names = {name_process_cb, name_node_cb, (void *)catalog};
+  forget(self);
+  if (info->n_dropped || info->damage) td_autopsy_lack(&self->autopsy);
+  td_parting parting = td_autopsy_find(&self->autopsy, info->duration_ns, 0);
+  if (!parting.group) return;
+  const td_handed *shown = parting.differs ? &parting.other : &parting.handed;
+  char *place = td_autopsy_place(shown);
+  self->found = (td_finding){
+      .kind = TD_FINDING_ranks_part,
+      .seq = shown->seq,
+      .node = TD_NONE,
+      .n = 1,
+      .text = td_autopsy_text(&self->autopsy, &parting, &names),
+      .advice = td_dup_string(td_autopsy_advice(&parting)),
+      .line = place ? td_line_make(place, TD_NAME_SHOWN) : NULL,
+  };
+}
+
+void
+td_find_ranks_tell(td_find_ranks *self, td_findings *findings) {
+  if (self->found.text) td_findings_add(findings, self->found);
+  self->found = (td_finding){0};
+}
+
+void
+td_find_ranks_fini(td_find_ranks *self) {
+  forget(self);
+  td_autopsy_fini(&self->autopsy);
+}
