@@ -40,11 +40,12 @@ read_rank(td_tape *tape) {
   return rank;
 }
 
-static void
+/* Takes the tape, or returns false. */
+static bool
 add_rank(const search *self, guint32 pid, td_tape *tape) {
   const td_tape_info *info = td_tape_info_get(tape);
   int rank = info->started_ns / NS_PER_S < self->since_s ? -1 : read_rank(tape);
-  if (rank < 0 || has_rank(self->ranks, rank)) return;
+  if (rank < 0 || has_rank(self->ranks, rank)) return false;
   td_attach_rank *made = g_new0(td_attach_rank, 1);
   made->rank = rank;
   made->pid = pid;
@@ -52,7 +53,9 @@ add_rank(const search *self, guint32 pid, td_tape *tape) {
   made->n_begun = info->n_by_kind[TD_EVENT_graph_task_begin];
   made->n_ended = info->n_by_kind[TD_EVENT_graph_task_end];
   made->in_pass = made->n_begun > made->n_ended;
+  made->tape = tape;
   g_ptr_array_add(self->ranks, made);
+  return true;
 }
 
 /* A tape that cannot be read tells nothing. */
@@ -64,8 +67,7 @@ read_tape(const search *self, const char *path, guint32 pid) {
     td_error_clear(&error);
     return;
   }
-  add_rank(self, pid, tape);
-  td_tape_close(tape);
+  if (!add_rank(self, pid, tape)) td_tape_close(tape);
 }
 
 /* The number in PREFIX.NUMBER.tape, or 0. */

@@ -10,6 +10,7 @@
 
 #include "app/session/attach/doing.h"
 #include "app/session/attach/ended_ranks.h"
+#include "app/session/attach/parting.h"
 #include "app/session/attach/process.h"
 #include "app/session/attach/verdict.h"
 #include "ui/geometry/format.h"
@@ -25,6 +26,7 @@ rank_free_cb(gpointer data) {
   g_free(rank->doing);
   g_free(rank->place);
   g_free(rank->waits_at);
+  if (rank->is_gone) td_tape_close(rank->tape);
   g_free(rank);
 }
 
@@ -90,6 +92,8 @@ add_process(td_attach_ranks *self, const td_attach_process *process) {
   rank->n_begun = info->n_by_kind[TD_EVENT_graph_task_begin];
   rank->n_ended = info->n_by_kind[TD_EVENT_graph_task_end];
   rank->age_ns = td_attach_process_age_ns(process);
+  rank->tape = td_replay_tape(process->replay);
+  rank->catalog = td_replay_catalog(process->replay);
   const GPtrArray *threads = process->threads ? process->threads->list : NULL;
   if (threads && threads->len) add_place(rank, threads->pdata[0]);
   add_pass(rank, process->replay);
@@ -244,6 +248,14 @@ has_gone(const GPtrArray *list) {
   return false;
 }
 
+/* Who is late comes first, and then for what the others wait. */
+static void
+add_parting(td_attach_ranks *self) {
+  g_autofree char *late = self->sentence, *parting = td_attach_parting_tell(self->list);
+  self->sentence =
+      late && parting ? g_strdup_printf("%s %s", late, parting) : g_strdup(late ? late : parting);
+}
+
 td_attach_ranks *
 td_attach_ranks_compare(const GPtrArray *processes) {
   td_attach_ranks *self = g_new0(td_attach_ranks, 1);
@@ -256,5 +268,6 @@ td_attach_ranks_compare(const GPtrArray *processes) {
   if (!is_one_run(self->list)) return self;
   if (has_gone(self->list) || (have_all && mark_late(self->list)))
     self->sentence = tell(self->list);
+  add_parting(self);
   return self;
 }
