@@ -30,10 +30,18 @@ static _Thread_local struct {
   unsigned depth; /* of td_gil_enter */
   bool learns, waits, was_contended;
   uint32_t session; /* of its last wait */
+  int named;        /* the holder that its wait was told of last, by the kernel's id */
   uint64_t begin;
 } self __attribute__((tls_model("initial-exec")));
 
 /* ---- waits: the mutex is held ---- */
+
+static void
+name_holder(uint64_t now) {
+  self.named = gil.holder;
+  uint32_t holder = gil.holder ? td_emit_meet_thread(gil.holder) : TD_NONE;
+  if (holder != TD_NONE) TD_EMIT_AT(now, lock_held, GIL_FIELDS, .holder = holder);
+}
 
 static void
 begin_wait(void) {
@@ -41,8 +49,15 @@ begin_wait(void) {
   self.session = td_emit_session();
   self.waits = true;
   TD_EMIT_AT(self.begin, lock_wait, GIL_FIELDS);
-  uint32_t holder = gil.holder ? td_emit_meet_thread(gil.holder) : TD_NONE;
-  if (holder != TD_NONE) TD_EMIT_BORROWED(lock_held, GIL_FIELDS, .holder = holder);
+  name_holder(self.begin);
+}
+
+/* Python calls again if the wait took longer than its switch interval. Meanwhile another thread may
+ * have taken the GIL. */
+static void
+go_on_waiting(void) {
+  if (gil.holder == self.named || self.session != td_emit_session()) return;
+  name_holder(td_clock_now());
 }
 
 static void
@@ -69,7 +84,10 @@ counts(void) {
 static int
 timedwait_hook(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until) {
   bool is_gil = mutex == atomic_load_explicit(&gil.mutex, memory_order_relaxed);
-  if (is_gil && !self.waits && counts()) begin_wait();
+  if (is_gil && self.waits)
+    go_on_waiting();
+  else if (is_gil && counts())
+    begin_wait();
   return pthread_cond_timedwait(condition, mutex, until);
 }
 

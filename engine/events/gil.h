@@ -11,8 +11,9 @@
  * Trick: whoever finds the GIL taken sleeps in pthread_cond_timedwait, and CPython calls that for
  * nothing else. Whoever takes the GIL or gives it back unlocks the mutex of the GIL. So these two
  * calls of Python are redirected. The last thread that unlocked the mutex has the GIL, if somebody
- * has it, and the C library keeps a mutex's owner. td_gil_watch gives the GIL back and takes it
- * again, to see which mutex it is. */
+ * has it, and the C library keeps a mutex's owner. A thread that waits looks again every 5 ms,
+ * because Python does: then lock_held names another holder. td_gil_watch gives the GIL back and
+ * takes it again, to see which mutex it is. */
 #pragma once
 
 #include <stdbool.h>

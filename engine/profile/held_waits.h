@@ -14,7 +14,8 @@
  * Trick: other events of the threads tell. A wait is a list of stretches. In each of them one
  * thread held the lock first, and then the lock was free: the waiting thread woke late.
  *
- * - lock_held names who has the lock when a wait begins; lock_acquired, who has it from then on.
+ * - lock_held names who has the lock when a wait begins, and of the GIL later too; lock_acquired,
+ *   who has it from then on.
  * - A node's function runs under the lock of its node, if threads ever wait for that lock. So
  *   node_begin tells of a new holder, unless its lock_wait follows.
  * - dependency_dec tells who has the lock of a graph task.

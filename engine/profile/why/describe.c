@@ -141,7 +141,7 @@ choose_handing(const td_any_event *event) {
 CHOOSE_FOR_GIL(lock_wait, TD_N("{thread} began to wait for Python's GIL"))
 CHOOSE_FOR_GIL(lock_acquired, TD_N("{thread} got Python's GIL after {waited} ns"))
 CHOOSE_FOR_GIL(lock_released, TD_N("{thread} gave back Python's GIL"))
-CHOOSE_FOR_GIL(lock_held, TD_N("{holder} had Python's GIL when {thread} began to wait"))
+CHOOSE_FOR_GIL(lock_held, TD_N("{holder} had Python's GIL while {thread} waited"))
 
 static const char *(*const choosers[TD_EVENT_LIMIT])(const td_any_event *event) = {
 #define SAYS(text) NULL
