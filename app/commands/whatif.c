@@ -28,6 +28,7 @@ typedef struct options {
 /* What is asked. All plans share the changes. */
 typedef struct question {
   GArray *scalings; /* (owned) of td_scaling */
+  unsigned frees;   /* 1 << TD_FREE_hook | ... */
   td_virtual_plan plans[TD_N_SCHEDULES];
   td_virtual_result results[TD_N_SCHEDULES];
   uint32_t n_plans;
@@ -63,6 +64,11 @@ read_scale(question *self, char *text) {
 static void
 read_free(question *self, const char *text) {
   guint64 node;
+  td_freeable what = td_freeable_find(text);
+  if (what != TD_N_FREEABLES) {
+    self->frees |= 1u << what;
+    return;
+  }
   const char *digits = *text == '#' ? text + 1 : text;
   bool is_node = g_ascii_string_to_unsigned(digits, 10, 0, TD_NONE - 1, &node, NULL);
   const td_scaling scaling = {.name = is_node ? NULL : text,
@@ -94,7 +100,8 @@ add_plan(question *self, const options *options, td_schedule schedule) {
                         .n_devices = (uint32_t)options->n_devices,
                         .n_workers = (uint32_t)options->n_workers,
                         .scalings = (const td_scaling *)(void *)self->scalings->data,
-                        .n_scalings = self->scalings->len};
+                        .n_scalings = self->scalings->len,
+                        .frees = self->frees};
 }
 
 /* Without --policy, all of them. */
@@ -146,6 +153,8 @@ print_json(const question *self, const td_whatif *whatif) {
   td_json_key(&json, "error");
   td_json_double(&json, td_whatif_error(whatif));
   td_member_bool(&json, "trusted", td_whatif_error(whatif) <= TD_WHATIF_TRUSTED_ERROR);
+  td_member_known(&json, "pass_locks_held", whatif->held[TD_FREE_lock], whatif->locks_known);
+  td_member_known(&json, "gil_held", whatif->held[TD_FREE_gil], whatif->gil_known);
   td_json_key(&json, "results");
   td_json_begin_array(&json);
   for (uint32_t i = 0; i < self->n_plans; i++)
@@ -196,6 +205,23 @@ print_left_out(const td_whatif *whatif, const options *options) {
   }
 }
 
+static double
+percent_of(uint64_t part, uint64_t whole) {
+  return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+/* Of the GIL, only what a thread waited for is known. */
+static void
+print_held(const td_whatif *whatif) {
+  if (whatif->held[TD_FREE_lock])
+    printf("While gradients are handed on, the lock of their pass is held: %.1f %% of the time of "
+           "passes, as far as the tape tells.\n",
+           percent_of(whatif->held[TD_FREE_lock], whatif->recorded));
+  if (whatif->held[TD_FREE_gil])
+    printf("Nodes held Python's GIL for at least %.1f %% of that time.\n",
+           percent_of(whatif->held[TD_FREE_gil], whatif->recorded));
+}
+
 static void
 print_text(const char *path, const question *self, const td_whatif *whatif,
            const options *options) {
@@ -208,6 +234,7 @@ print_text(const char *path, const question *self, const td_whatif *whatif,
   print_left_out(whatif, options);
   if (error > TD_WHATIF_TRUSTED_ERROR)
     puts("The replay itself is more than 5 % off: do not trust the numbers below.");
+  print_held(whatif);
   printf("%9s  %9s  %6s  %9s  %s\n", "wall", "change", "queue", "memory", "policy");
   for (uint32_t i = 0; i < self->n_plans; i++)
     print_result(whatif, &self->plans[i], &self->results[i]);
@@ -321,7 +348,9 @@ td_command_whatif(int argc, char **argv) {
       {"scale", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.scales,
        "As if this function took X times as long; may be repeated", "FUNCTION=X"},
       {"free", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.frees,
-       "As if this function or this node took no time; may be repeated", "WHAT"},
+       "As if this function or this node took no time, or all waits for a lock, gil, or each hook; "
+       "may be repeated",
+       "WHAT"},
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
        "Also write a tape of what one policy would have done, to see it beside this one", "FILE"},
       {"force", 0, 0, G_OPTION_ARG_NONE, &options.force, "Overwrite a tape that exists", NULL},

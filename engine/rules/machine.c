@@ -13,17 +13,51 @@ typedef struct team {
   uint32_t n_callers, callers_capacity;
 } team;
 
+typedef enum happening {
+  GIVE,
+  TAKE,
+  DELIVER,
+  FINISH, /* up to here: steps of a task, in the order of those that come at once */
+  STEP,
+  CALL,
+  RETURN,
+  BEGIN,
+  ROOTS,
+  WAKE,
+  END
+} happening;
+
+/* What a task with locks does, so long after its pop if it waits for none. */
+typedef struct step {
+  uint64_t after_ns;
+  happening what;
+  uint32_t id; /* of an edge, or of a hold */
+} step;
+
 typedef struct task_now {
   uint32_t n_awaited;
   uint32_t inner; /* the pass inside it that is under way or comes next, or TD_NONE */
+  uint32_t team;  /* that runs it */
+  step *steps;    /* (owned) of a task with locks, while it runs */
+  uint32_t at;    /* the next step */
 } task_now;
+
+typedef struct lock_waiter {
+  uint64_t order;
+  uint32_t task;
+} lock_waiter;
+
+typedef struct lock_now {
+  bool is_held, wakes; /* wakes: it is free, and `next` is waking up for it */
+  lock_waiter next;
+  lock_waiter *waiters; /* (owned) a heap */
+  uint32_t n_waiters, capacity;
+} lock_now;
 
 typedef struct pass_now {
   uint32_t outstanding; /* tasks that are ready or under way */
   uint32_t depth;
 } pass_now;
-
-typedef enum happening { BEGIN, ROOTS, CALL, RETURN, DELIVER, FINISH, WAKE, END } happening;
 
 typedef struct moment {
   uint64_t time, order;
@@ -36,6 +70,7 @@ struct td_machine {
   task_now *tasks;  /* (owned) */
   pass_now *passes; /* (owned) */
   team *teams;      /* (owned) */
+  lock_now *locks;  /* (owned) */
   moment *moments;  /* (owned) a heap */
   size_t n_moments, capacity;
   uint64_t now, n_planned, n_pushed, n_started;
@@ -48,6 +83,14 @@ is_later(moment a, moment b, void *context) {
 }
 
 TD_HEAP_DEFINE(moments, moment, TD_HEAP_GET, is_later, TD_HEAP_SET)
+
+static bool
+goes_after(lock_waiter a, lock_waiter b, void *context) {
+  (void)context;
+  return a.order > b.order;
+}
+
+TD_HEAP_DEFINE(waiters, lock_waiter, TD_HEAP_GET, goes_after, TD_HEAP_SET)
 
 static void
 plan_at(td_machine *self, uint64_t time, happening what, uint32_t id, uint32_t team) {
@@ -129,9 +172,59 @@ plan_times(td_machine *self, uint32_t task, uint32_t team) {
       plan_at(self, self->now + self->plan->edges[i].after_ns, DELIVER, i, team);
 }
 
+static int
+compare_steps(const void *a, const void *b) {
+  const step *left = a, *right = b;
+  if (left->after_ns != right->after_ns) return left->after_ns < right->after_ns ? -1 : 1;
+  if (left->what != right->what) return left->what < right->what ? -1 : 1;
+  return (left->id > right->id) - (left->id < right->id);
+}
+
+static void
+list_steps(td_machine *self, uint32_t task) {
+  const td_machine_plan *plan = self->plan;
+  const td_machine_task *facts = &plan->tasks[task];
+  step *steps = TD_NEW_N(step, (size_t)facts->n + 2 * (size_t)facts->n_holds + 1);
+  size_t n = 0;
+  for (uint32_t i = facts->first_hold; i < facts->first_hold + facts->n_holds; i++) {
+    steps[n++] = (step){plan->holds[i].begin_ns, TAKE, i};
+    steps[n++] = (step){plan->holds[i].end_ns, GIVE, i};
+  }
+  for (uint32_t i = facts->first; i < facts->first + facts->n; i++)
+    if (plan->edges[i].to != TD_NONE) steps[n++] = (step){plan->edges[i].after_ns, DELIVER, i};
+  steps[n++] = (step){facts->lasts_ns, FINISH, task};
+  qsort(steps, n, sizeof *steps, compare_steps);
+  self->tasks[task].steps = steps;
+  self->tasks[task].at = 0;
+}
+
+/* The function begins or ends between the step that was made now and the next one. */
+static void
+plan_call(td_machine *self, uint32_t task, happening what, uint64_t at_ns, uint64_t after_ns) {
+  const task_now *one = &self->tasks[task];
+  const step *next = &one->steps[one->at];
+  if (at_ns >= after_ns && (at_ns < next->after_ns || next->what == FINISH))
+    plan_at(self, self->now + at_ns - after_ns, what, task, one->team);
+}
+
+/* The step before was made now, and comes `after_ns` after the pop. */
+static void
+plan_step(td_machine *self, uint32_t task, uint64_t after_ns) {
+  const task_now *one = &self->tasks[task];
+  const td_machine_span *span = self->plan->spans ? &self->plan->spans[task] : NULL;
+  if (span) plan_call(self, task, CALL, span->begin_ns, after_ns);
+  if (span) plan_call(self, task, RETURN, span->end_ns, after_ns);
+  plan_at(self, self->now + one->steps[one->at].after_ns - after_ns, STEP, task, one->team);
+}
+
 /* Not timed, the task that began first is over first. */
 static void
 start(td_machine *self, uint32_t task, uint32_t team) {
+  if (self->plan->tasks[task].n_holds) {
+    list_steps(self, task);
+    self->tasks[task].team = team;
+    return plan_step(self, task, 0);
+  }
   bool is_timed = self->plan->is_timed, is_last = self->tasks[task].inner == TD_NONE;
   if (is_timed && is_last) plan_times(self, task, team);
   uint64_t end = is_timed ? self->now + self->plan->tasks[task].lasts_ns : ++self->n_started;
@@ -250,6 +343,50 @@ finish(td_machine *self, uint32_t task, uint32_t team) {
   work_on(self, team);
 }
 
+/* ---- locks ---- */
+
+/* Tells whether the task has the lock now. Else it waits. */
+static bool
+take_lock(td_machine *self, uint32_t task, uint32_t number) {
+  const lock_waiter own = {self->plan->holds[number].order, task};
+  lock_now *lock = &self->locks[self->plan->holds[number].lock];
+  bool is_next = lock->wakes && lock->next.task == task;
+  bool is_taken = lock->wakes && !is_next && goes_after(own, lock->next, NULL);
+  if (is_next) lock->wakes = false;
+  if (!lock->is_held && !is_taken) return lock->is_held = true;
+  TD_GROW(lock->waiters, lock->n_waiters, lock->capacity);
+  waiters_push(lock->waiters, lock->n_waiters++, own, NULL);
+  return false;
+}
+
+/* A task that wakes up asks again. */
+static void
+give_lock(td_machine *self, uint32_t number) {
+  lock_now *lock = &self->locks[self->plan->holds[number].lock];
+  lock->is_held = false;
+  if (lock->wakes || !lock->n_waiters) return;
+  lock->next = waiters_pop(lock->waiters, lock->n_waiters--, NULL);
+  lock->wakes = true;
+  plan_at(self, self->now + self->plan->lock_wake_ns, STEP, lock->next.task,
+          self->tasks[lock->next.task].team);
+}
+
+static void
+make_step(td_machine *self, uint32_t task) {
+  task_now *one = &self->tasks[task];
+  const step step = one->steps[one->at];
+  if (step.what == FINISH) {
+    free(one->steps);
+    one->steps = NULL;
+    return finish(self, task, one->team);
+  }
+  if (step.what == TAKE && !take_lock(self, task, step.id)) return;
+  one->at++;
+  plan_step(self, task, step.after_ns);
+  if (step.what == GIVE) give_lock(self, step.id);
+  if (step.what == DELIVER) deliver(self, step.id, one->team);
+}
+
 /* ---- all of it ---- */
 
 static void
@@ -268,10 +405,15 @@ happen(td_machine *self, moment moment) {
     return deliver(self, moment.id, moment.team);
   case FINISH:
     return finish(self, moment.id, moment.team);
+  case STEP:
+    return make_step(self, moment.id);
   case WAKE:
     return work_on(self, moment.team);
   case END:
     return tell(self, TD_MACHINE_pass_end, moment.id, moment.team);
+  case GIVE:
+  case TAKE: /* steps alone */
+    return;
   }
 }
 
@@ -307,7 +449,12 @@ fini(td_machine *self) {
     td_ready_tasks_fini(&self->teams[i].ready);
     free(self->teams[i].callers);
   }
+  for (uint32_t i = 0; self->tasks && i < self->plan->n_tasks; i++)
+    free(self->tasks[i].steps);
+  for (uint32_t i = 0; self->locks && i < self->plan->n_locks; i++)
+    free(self->locks[i].waiters);
   free(self->tasks);
+  free(self->locks);
   free(self->passes);
   free(self->teams);
   free(self->moments);
@@ -319,7 +466,8 @@ td_machine_run(const td_machine_plan *plan) {
   self.tasks = td_try_alloc(plan->n_tasks, sizeof *self.tasks);
   self.passes = td_try_alloc(plan->n_passes, sizeof *self.passes);
   self.teams = td_try_alloc(plan->n_teams, sizeof *self.teams);
-  bool has_memory = self.tasks && self.passes && self.teams;
+  self.locks = td_try_alloc(plan->n_locks, sizeof *self.locks);
+  bool has_memory = self.tasks && self.passes && self.teams && self.locks;
   if (has_memory) run(&self);
   fini(&self);
   return has_memory ? TD_OK : TD_OUT_OF_MEMORY;

@@ -28,6 +28,10 @@
  *   meanwhile, and the pool pops the same queue (add_thread_pool_task).
  * - A final callback may call a pass. It begins as soon as the pass that queued the callback is
  *   over.
+ * - A task may hold locks for parts of its time. If another task has the lock, its thread waits. No
+ *   rule says which of several threads gets a lock next, so the plan says it: the hold of the
+ * lowest `order`. That thread wakes lock_wake_ns after the lock was given back. Meanwhile, a thread
+ * of a lower order that comes by may take the lock.
  *
  * Not timed, all tasks take equally long, no two are over at once, and gradients are handed on at
  * the end of a task. With one team no time counts then: the order is the engine's.
@@ -45,12 +49,19 @@ typedef struct td_machine_edge {
   uint64_t after_ns; /* the pop of `from`, if timed */
 } td_machine_edge;
 
+/* A part of a task's time for which it has a lock, after its pop. */
+typedef struct td_machine_hold {
+  uint32_t lock;
+  uint64_t begin_ns, end_ns, order;
+} td_machine_hold;
+
 typedef struct td_machine_task {
   uint32_t pass, team;
-  uint32_t first, n;  /* its edges */
-  uint32_t next_root; /* of its pass, or TD_NONE */
-  uint32_t inner;     /* the first pass that it calls, or TD_NONE */
-  bool is_unwanted;   /* it does not run, unless it is a root */
+  uint32_t first, n;            /* its edges */
+  uint32_t first_hold, n_holds; /* if timed; of a task that calls no pass */
+  uint32_t next_root;           /* of its pass, or TD_NONE */
+  uint32_t inner;               /* the first pass that it calls, or TD_NONE */
+  bool is_unwanted;             /* it does not run, unless it is a root */
   uint64_t sequence_nr;
   uint64_t lasts_ns; /* from its pop until its thread is free; each part, with passes */
 } td_machine_task;
@@ -108,10 +119,14 @@ typedef struct td_machine_plan {
   const td_machine_pass *passes; /* (borrowed) [n_passes] */
   const td_queue_order *orders;  /* (borrowed) [n_teams] */
   const td_machine_span *spans;  /* (borrowed) [n_tasks] of functions, or NULL */
-  uint32_t n_tasks, n_passes, n_teams;
+  /* (borrowed) or NULL. Each lasts some time. A task has each lock once at a time; while it has
+   * one, it asks only for locks of greater numbers. */
+  const td_machine_hold *holds;
+  uint32_t n_tasks, n_passes, n_teams, n_locks;
   uint32_t n_workers; /* of each team */
   bool is_timed;
-  uint64_t wake_ns; /* until a worker that slept pops */
+  uint64_t wake_ns;      /* until a worker that slept pops */
+  uint64_t lock_wake_ns; /* until a thread that waited for a lock asks again */
   /* What a policy asks before the sequence_nr, at the push of a task; or NULL. */
   int64_t (*rank)(uint32_t task, void *data);
   /* The team whose queue a task enters; or NULL: its own. */

@@ -375,7 +375,7 @@ class Critical(unittest.TestCase):
     def compare_all(self):
         events = [json.loads(line) for line in run(TAPEDECK, "events", "--json", self.tape).splitlines()]
         streams = Streams()
-        for passes, _ in Tape(self.tape).groups:
+        for passes, _, _ in Tape(self.tape).groups:
             longest = max(passes, key=lambda one: one.end - one.begin)
             self.lasted = max(one.end for one in passes) - min(one.begin for one in passes)
             self.compare(Work(events, passes, streams), longest, critical(self.tape, "--pass", str(longest.graph_task)))
@@ -514,7 +514,7 @@ class Own(Critical):
         for n_passes in (1, 6):
             for seed in range(4):
                 run(MAKE_TAPE, "20", "1", str(n_passes), str(seed), self.tape)
-                passes = [one for group, _ in Tape(self.tape).groups for one in group]
+                passes = [one for group, _, _ in Tape(self.tape).groups for one in group]
                 wanted = max(passes[1:] or passes, key=lambda one: one.end - one.begin)
                 told = critical(self.tape)
                 self.assertEqual((told["wall"], told["first_left_out"]), (wanted.end - wanted.begin, n_passes > 1))

@@ -37,6 +37,7 @@ REASONS = {
     "profile/test_order.py": {"seconds": SUBJECT},
     "profile/test_plants.py": {"SLOW_S": SUBJECT, "0.1 * rank": SUBJECT},
     "profile/test_report.py": {"60": "the pass is under way when the program ends"},
+    "profile/test_whatif.py": {"ctx.ms * share * slowness / 1e3": SUBJECT, "5 * slowness / 1e3": SUBJECT},
     "profile/waits_program.py": {"ms / 1e3": SUBJECT},
     "python/memory_steps.py": {"0.3 if 'threading' in names else 0": "other processes and threads free memory when they like"},
     "rules/test_machine.c": {"i < 100 ? 20 : 1000": "the time between two looks"},

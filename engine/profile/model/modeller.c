@@ -51,7 +51,7 @@ clear(td_modeller *self) {
   free(model->deliveries);
   model->deliveries = NULL;
   model->n_passes = model->n_tasks = model->n_deliveries = 0;
-  model->n_pieces = model->n_waits = 0;
+  model->n_pieces = model->n_waits = model->n_holds = model->n_stalls = 0;
   model->has_bytes = false;
   for (uint32_t i = 0; i < self->n_busy; i++) {
     td_model_lane *lane = &self->lanes[self->busy[i]];
@@ -76,6 +76,8 @@ deliver(td_modeller *self) {
   if (n_failed == 0 && self->model.n_passes) {
     self->model.wake_ns = td_wakes_median(&self->wakes);
     td_handings_make(&self->handings, &self->model);
+    td_modeller_sort_holds(self);
+    self->model.lock_wake_ns = td_wakes_median(&self->lock_wakes);
     self->listen(&self->model, self->data);
   }
   clear(self);
@@ -133,10 +135,11 @@ end_pass(td_modeller *self, const td_event_graph_task_end *event) {
 /* ---- tasks ---- */
 
 static void
-close_task(td_modeller *self, td_model_lane *lane, const td_model_frame *top, uint64_t now) {
+close_task(td_modeller *self, td_model_lane *lane, td_model_frame *top, uint64_t now) {
   td_model_task *task = &self->model.tasks[top->task];
   td_model_pass *pass = &self->model.passes[task->pass];
   td_modeller_end_piece(self, lane, now);
+  td_modeller_close_holds(self, top, now);
   task->total_ns = td_model_offset_in(top, now);
   if (!pass->end_ns) pass->tail_ns = TD_MAX(pass->tail_ns, now);
   uint64_t took = now - TD_MIN(now, top->pop_ns);
@@ -248,7 +251,7 @@ finish_task(td_modeller *self, td_model_lane *lane, uint32_t graph_task) {
 
 static void
 close_finished(td_modeller *self, td_model_lane *lane, uint64_t now) {
-  const td_model_frame *top = top_of(lane);
+  td_model_frame *top = top_of(lane);
   if (top && top->is_finished) close_task(self, lane, top, now);
 }
 
@@ -274,8 +277,10 @@ apply(td_modeller *self, const td_catalog *catalog, const td_any_event *any) {
   td_model_lane *lane = lane_of(self, any->event.thread);
   uint64_t now = any->event.time;
   self->now = now;
+  if (any->event.kind == TD_EVENT_lock_acquired) td_modeller_note_holds(self, lane, any);
   td_held_waits_take(&self->locks, any, 0, now);
   if (!td_task_goes_on(any->event.kind)) close_finished(self, lane, now);
+  if (any->event.kind != TD_EVENT_lock_acquired) td_modeller_note_holds(self, lane, any);
   switch (any->event.kind) {
   case TD_EVENT_graph_task_begin:
     return begin_pass(self, catalog, &any->graph_task_begin);
@@ -356,6 +361,8 @@ td_modeller_free(td_modeller *self) {
   td_pass_streams_fini(&self->streams);
   free(self->model.pieces);
   free(self->model.waits);
+  free(self->model.holds);
+  free(self->model.stalls);
   free(self->model.passes);
   free(self->model.tasks);
   free(self);

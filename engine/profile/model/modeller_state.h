@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a modeller knows in the middle of a tape. Private to modeller.c, modeller_pieces.c and
- * modeller_waits.c. */
+ * What a modeller knows in the middle of a tape. Private to modeller.c, modeller_pieces.c,
+ * modeller_waits.c and modeller_holds.c. */
 #pragma once
 
 #include "engine/base/alloc.h"
@@ -19,6 +19,8 @@ typedef struct td_model_place {
   uint64_t offset_ns;
 } td_model_place;
 
+#define TD_N_LOCKS (TD_lock_kind_gil + 1)
+
 #define TD_NO_PLACE ((td_model_place){TD_NONE, 0})
 
 /* A task that a thread is at. */
@@ -27,6 +29,10 @@ typedef struct td_model_frame {
   uint64_t pop_ns, away_ns; /* of it, for other tasks */
   uint32_t last;            /* handing, or TD_NONE */
   bool is_finished;
+  uint32_t open[TD_N_LOCKS];  /* 1 + the hold of each kind of lock that it has, or 0 */
+  uint64_t since[TD_N_LOCKS]; /* when it may have taken one that a later event tells of */
+  uint32_t n_hooks;           /* inside one another */
+  uint64_t hook_ns;           /* begin of the outermost one */
 } td_model_frame;
 
 /* A wait of a thread for a lock: Note [Held, and woke late] in held_waits.h. */
@@ -34,6 +40,10 @@ typedef struct td_lock_wait {
   bool is_on;
   td_model_place from;  /* of the waiting thread */
   td_model_place freed; /* of the holder that gave the lock back last */
+  td_lock_kind lock;
+  uint32_t object;
+  uint64_t begin_ns; /* of the task that the thread is at */
+  uint32_t named;    /* the thread that had the lock, if it is at a task; or TD_NONE */
 } td_lock_wait;
 
 /* A wait of a thread for a stream, or for an event of one. */
@@ -62,6 +72,7 @@ struct td_modeller {
   void *data;
   td_pass_model model; /* its deliveries are made at the end */
   uint32_t pass_capacity, task_capacity, piece_capacity, wait_capacity;
+  uint32_t hold_capacity, stall_capacity;
   uint32_t n_under_way, n_left_out;
   uint64_t now;
   td_pauses pauses;
@@ -77,7 +88,7 @@ struct td_modeller {
   uint32_t *busy; /* (owned) threads that had a task since the last delivery */
   uint32_t n_busy, busy_capacity;
   uint32_t n_queues; /* that model.n_devices counts */
-  td_wakes wakes;
+  td_wakes wakes, lock_wakes;
 };
 
 /* td_modeller_list_busy notes that a lane is to be cleared with the model. */
@@ -110,6 +121,15 @@ void td_modeller_end_piece(td_modeller *self, const td_model_lane *lane, uint64_
  * new piece begins. A wait between two tasks leads to the next one. */
 void td_modeller_end_wait(td_modeller *self, td_model_lane *lane, td_model_place from,
                           const td_model_wait *wait, uint64_t now);
+
+/* ---- holds and stalls: Note [Locks of a model] ---- */
+
+/* td_modeller_note_holds takes what an event of a thread says about locks and hooks.
+ * td_modeller_close_holds ends what a task has when it is over. td_modeller_sort_holds makes the
+ * model's lists, as soon as all events are there. */
+void td_modeller_note_holds(td_modeller *self, td_model_lane *lane, const td_any_event *event);
+void td_modeller_close_holds(td_modeller *self, td_model_frame *frame, uint64_t now);
+void td_modeller_sort_holds(td_modeller *self);
 
 /* ---- waits: the events of locks and streams ---- */
 

@@ -6,10 +6,16 @@
 void
 td_modeller_begin_lock_wait(td_modeller *self, td_model_lane *lane,
                             const td_event_lock_wait *event) {
+  uint64_t now = event->event.time;
   td_modeller_list_busy(self, lane, event->event.thread);
-  lane->wait = (td_lock_wait){.is_on = true,
-                              .from = td_modeller_place_in(self, lane, event->event.time),
-                              .freed = TD_NO_PLACE};
+  lane->wait =
+      (td_lock_wait){.is_on = true,
+                     .from = td_modeller_place_in(self, lane, now),
+                     .freed = TD_NO_PLACE,
+                     .lock = event->lock,
+                     .object = event->object,
+                     .begin_ns = lane->n ? td_model_offset_in(&lane->frames[lane->n - 1], now) : 0,
+                     .named = TD_NONE};
 }
 
 /* Where a thread is now, or was when it began to wait itself. */

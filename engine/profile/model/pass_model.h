@@ -21,7 +21,32 @@
  * waits for an event of another one. A thread that waited for a stream begins a new piece after the
  * last kernel there. If no task of the model launched what the thread waited for last, the wait is
  * a piece itself. So is the time that a kernel queues behind such work. So is a wait for all
- * streams of a device: only a device that tells of its kernels late is waited for so. */
+ * streams of a device: only a device that tells of its kernels late is waited for so.
+ *
+ * Note [Locks of a model]
+ * Problem: if functions took another time, threads would meet at locks at other moments. So waits
+ * cannot stay as they were. The model must say for which part of its time each task has a lock.
+ *
+ * Constraint: a thread that finds a lock free emits nothing.
+ *
+ * Trick: other events tell. They make the *holds* of a task:
+ *
+ * - A task hands its gradients on under the lock of its pass: from the first dependency_dec to the
+ *   last event of a gradient. If the clock was read once for all of these, the hold is left out.
+ * - A leaf adds to its gradient under its own lock: between node_begin and node_end. This matters
+ *   if passes overlap.
+ * - A thread that waited has the lock from lock_acquired to lock_released.
+ * - lock_held names a thread that has the lock. It had a leaf's since its function began, and the
+ *   GIL since its function or hook began, or since it gave the GIL back last. It has both until the
+ *   thread that waits gets them.
+ *
+ * Nobody knows who has the GIL while no thread waits for it. Of threads that wait for a lock, the
+ * one that got it first on the tape gets it first again.
+ *
+ * A *stall* is a part of a task that a change can take away: a hook, or a wait for a lock. If the
+ * thread that had the lock was at a task, its holds keep others waiting when passes run again. Then
+ * the wait is no time of the task: it `follows`. Queues have locks for so short a time that they
+ * have no holds, and waits for them are time of the task. */
 #pragma once
 
 #include "engine/replay/catalog.h"
@@ -57,6 +82,42 @@ typedef struct td_model_wait {
   uint64_t offset_ns; /* after the begin of that piece */
   uint64_t ns;        /* of a thread */
 } td_model_wait;
+
+/* All times of holds and stalls come after the pop of their task. */
+typedef struct td_model_hold {
+  uint32_t task;
+  td_lock_kind lock;
+  uint32_t object;
+  uint64_t begin_ns, end_ns;
+  uint64_t taken_ns; /* its begin, of the tape */
+  bool was_awaited;
+} td_model_hold;
+
+/* TD_FREEABLES(name, summary): what can be taken away from all tasks. */
+#define TD_FREEABLES(X)                                                                            \
+  X(lock, "waits for the locks of queues, passes and nodes")                                       \
+  X(gil, "waits for Python's GIL")                                                                 \
+  X(hook, "hooks")
+
+typedef enum td_freeable {
+#define X(name, summary) TD_FREE_##name,
+  TD_FREEABLES(X)
+#undef X
+      TD_N_FREEABLES
+} td_freeable;
+
+typedef struct td_model_stall {
+  uint32_t task;
+  td_freeable what;
+  bool follows; /* Note [Locks of a model] */
+  uint64_t begin_ns, end_ns;
+} td_model_stall;
+
+/* td_model_freeable_of returns what takes waits for a lock away. */
+static inline td_freeable
+td_model_freeable_of(td_lock_kind lock) {
+  return lock == TD_lock_kind_gil ? TD_FREE_gil : TD_FREE_lock;
+}
 
 /* A wait between two tasks belongs to the second one. */
 typedef struct td_model_piece {
@@ -94,9 +155,13 @@ typedef struct td_pass_model {
   td_model_delivery *deliveries; /* (owned) by `from`, then in time */
   td_model_piece *pieces;        /* (owned) in the order of their begins */
   td_model_wait *waits;          /* (owned) in the order of the pieces that they lead to */
-  uint32_t n_passes, n_tasks, n_deliveries, n_pieces, n_waits;
+  td_model_hold *holds;          /* (owned) by task, then in the order of their begins */
+  td_model_stall *stalls;        /* (owned) the same */
+  uint32_t n_passes, n_tasks, n_deliveries, n_pieces, n_waits, n_holds, n_stalls;
   uint32_t n_devices; /* the tape's greatest device + 1, or 0 if it has only the CPU */
   uint64_t wake_ns;   /* from a push to the pop of a thread that slept: the median so far */
+  /* From a hold to the next one of a thread that waited for it: the same. */
+  uint64_t lock_wake_ns;
   bool has_bytes;
 } td_pass_model;
 

@@ -2,7 +2,8 @@
  *
  * A model's passes once more, in virtual time: the recorded durations under the queue of the engine
  * (engine/rules/machine.h) or under another rule. Each device has its workers, and so has each
- * thread that calls backward. A worker that sleeps takes wake_ns to begin. Any thread. */
+ * thread that calls backward. A worker that sleeps takes wake_ns to begin. Tasks wait for the locks
+ * that others hold: Note [Locks of a model] in pass_model.h. Any thread. */
 #pragma once
 
 #include "engine/profile/model/virtual_tasks.h"
@@ -23,6 +24,9 @@ typedef enum td_schedule {
       TD_N_SCHEDULES
 } td_schedule;
 
+/* td_freeable_find returns what has a name, "lock", "gil" or "hook", or TD_N_FREEABLES. */
+td_freeable td_freeable_find(const char *name);
+
 /* td_schedule_name returns "engine", ... Constant. td_schedule_find returns the schedule of a name,
  * or TD_N_SCHEDULES. */
 const char *td_schedule_name(td_schedule schedule);
@@ -34,6 +38,7 @@ typedef struct td_virtual_plan {
   uint32_t n_workers;         /* of each device and caller */
   const td_scaling *scalings; /* (borrowed) [n_scalings] */
   uint32_t n_scalings;
+  unsigned frees; /* 1 << TD_FREE_hook | ...: hooks, or waits for locks, take no time */
 } td_virtual_plan;
 
 /* Sums over passes in ns. The two bounds hold for every schedule on these workers. */

@@ -2,6 +2,7 @@
 #include "engine/profile/model/virtual_tasks.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 
 #include <string.h>
 
@@ -41,31 +42,79 @@ share_of(const td_scaling *scalings, uint32_t n, const td_model_task *task) {
   return share;
 }
 
+/* ---- stalls that take no time ---- */
+
+static bool
+takes_none(const td_model_stall *stall, unsigned frees) {
+  return stall->follows || (frees >> stall->what & 1);
+}
+
+/* Stalls of a task lie in the order of their begins. A hook may have waits in it. */
+static void
+add_cut(td_virtual_tasks *self, td_virtual_task *task, const td_model_stall *stall) {
+  td_virtual_cut *last = task->n_cuts ? &self->cuts[task->first_cut + task->n_cuts - 1] : NULL;
+  if (last && stall->begin_ns <= last->end_ns) {
+    last->end_ns = TD_MAX(last->end_ns, stall->end_ns);
+    return;
+  }
+  uint64_t before = last ? last->before_ns + last->end_ns - last->begin_ns : 0;
+  self->cuts[task->first_cut + task->n_cuts++] =
+      (td_virtual_cut){stall->begin_ns, stall->end_ns, before};
+}
+
+static void
+find_cuts(const td_pass_model *model, unsigned frees, td_virtual_tasks *self) {
+  for (uint32_t i = 0; i < model->n_stalls; i++) {
+    const td_model_stall *stall = &model->stalls[i];
+    td_virtual_task *task = &self->items[stall->task];
+    if (!takes_none(stall, frees)) continue;
+    if (!task->n_cuts) task->first_cut = i;
+    add_cut(self, task, stall);
+  }
+}
+
+/* How much of a task's first `offset` ns takes no time. */
+static uint64_t
+cut_until(const td_virtual_tasks *self, const td_virtual_task *task, uint64_t offset) {
+  uint32_t at;
+  TD_BISECT(at, task->first_cut, task->first_cut + task->n_cuts, self->cuts[at].begin_ns < offset);
+  if (at == task->first_cut) return 0;
+  const td_virtual_cut *cut = &self->cuts[at - 1];
+  return cut->before_ns + TD_MIN(offset, cut->end_ns) - cut->begin_ns;
+}
+
+/* ---- times ---- */
+
 uint64_t
-td_virtual_time(const td_model_task *task, double share, uint64_t offset_ns) {
-  if (share == 1) return offset_ns;
-  if (share == 0) return 0;
-  uint64_t end = task->begin_ns + task->apply_ns;
-  uint64_t inside = TD_MIN(offset_ns, end) - TD_MIN(offset_ns, task->begin_ns);
-  return offset_ns - inside + (uint64_t)((double)inside * share);
+td_virtual_time(const td_pass_model *model, const td_virtual_tasks *self, uint32_t number,
+                uint64_t offset) {
+  const td_model_task *facts = &model->tasks[number];
+  const td_virtual_task *task = &self->items[number];
+  if (task->share == 0) return 0;
+  uint64_t taken = offset - cut_until(self, task, offset);
+  if (task->share == 1) return taken;
+  uint64_t first = TD_MIN(offset, facts->begin_ns);
+  uint64_t last = TD_MIN(offset, facts->begin_ns + facts->apply_ns);
+  uint64_t inside = last - cut_until(self, task, last) - (first - cut_until(self, task, first));
+  return taken - inside + (uint64_t)((double)inside * task->share);
 }
 
 uint64_t
-td_virtual_offset(const td_pass_model *model, const td_virtual_task *tasks, uint32_t delivery) {
+td_virtual_offset(const td_pass_model *model, const td_virtual_tasks *tasks, uint32_t delivery) {
   const td_model_delivery *one = &model->deliveries[delivery];
-  return td_virtual_time(&model->tasks[one->from], tasks[one->from].share, one->offset_ns);
+  return td_virtual_time(model, tasks, one->from, one->offset_ns);
 }
 
 /* Tasks lie in the order of their pops, so what a task leads to comes after it. */
 static void
-find_paths(const td_pass_model *model, td_virtual_task *tasks) {
+find_paths(const td_pass_model *model, td_virtual_tasks *self) {
   for (uint32_t i = model->n_tasks; i-- > 0;) {
     const td_model_task *facts = &model->tasks[i];
-    uint64_t longest = tasks[i].total_ns;
+    uint64_t longest = self->items[i].total_ns;
     for (uint32_t k = facts->first; k < facts->first + facts->n; k++)
-      longest = TD_MAX(longest,
-                       td_virtual_offset(model, tasks, k) + tasks[model->deliveries[k].to].path_ns);
-    tasks[i].path_ns = longest;
+      longest = TD_MAX(longest, td_virtual_offset(model, self, k) +
+                                    self->items[model->deliveries[k].to].path_ns);
+    self->items[i].path_ns = longest;
   }
 }
 
@@ -77,15 +126,26 @@ sent_by(const td_pass_model *model, const td_model_task *task) {
   return bytes;
 }
 
-void
+td_status
 td_virtual_tasks_take(const td_pass_model *model, const td_scaling *scalings, uint32_t n_scalings,
-                      td_virtual_task *tasks) {
+                      unsigned frees, td_virtual_tasks *self) {
+  *self = (td_virtual_tasks){.items = td_try_alloc(model->n_tasks, sizeof *self->items),
+                             .cuts = td_try_alloc(model->n_stalls, sizeof *self->cuts)};
+  if (!self->items || !self->cuts) return TD_OUT_OF_MEMORY;
+  find_cuts(model, frees, self);
   for (uint32_t i = 0; i < model->n_tasks; i++) {
     const td_model_task *facts = &model->tasks[i];
-    double share = share_of(scalings, n_scalings, facts);
-    tasks[i] = (td_virtual_task){.share = share,
-                                 .total_ns = td_virtual_time(facts, share, facts->total_ns),
-                                 .sent = sent_by(model, facts)};
+    self->items[i].share = share_of(scalings, n_scalings, facts);
+    self->items[i].total_ns = td_virtual_time(model, self, i, facts->total_ns);
+    self->items[i].sent = sent_by(model, facts);
   }
-  find_paths(model, tasks);
+  find_paths(model, self);
+  return TD_OK;
+}
+
+void
+td_virtual_tasks_fini(td_virtual_tasks *self) {
+  free(self->items);
+  free(self->cuts);
+  *self = (td_virtual_tasks){0};
 }

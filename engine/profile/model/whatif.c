@@ -4,6 +4,8 @@
 #include "engine/base/alloc.h"
 #include "engine/profile/model/model_visit.h"
 
+#include <string.h>
+
 typedef struct asking {
   const td_virtual_plan *plans; /* (borrowed) [n_plans] */
   uint32_t n_plans, skip_first;
@@ -19,7 +21,20 @@ static const td_virtual_plan as_recorded = {.schedule = TD_SCHEDULE_engine, .n_w
 static bool
 is_as_recorded(const td_virtual_plan *plan) {
   return plan->schedule == as_recorded.schedule && plan->n_workers == as_recorded.n_workers &&
-         plan->n_devices == as_recorded.n_devices && plan->n_scalings == 0;
+         plan->n_devices == as_recorded.n_devices && plan->n_scalings == 0 && plan->frees == 0;
+}
+
+static void
+add_held(const td_pass_model *model, td_whatif *whatif) {
+  for (uint32_t i = 0; i < model->n_holds; i++) {
+    const td_model_hold *hold = &model->holds[i];
+    if (hold->lock == TD_lock_kind_graph_task || hold->lock == TD_lock_kind_gil)
+      whatif->held[td_model_freeable_of(hold->lock)] += hold->end_ns - hold->begin_ns;
+  }
+  for (uint32_t i = 0; i < model->n_stalls; i++) {
+    whatif->has_hooks |= model->stalls[i].what == TD_FREE_hook;
+    whatif->gil_known |= model->stalls[i].what == TD_FREE_gil;
+  }
 }
 
 static td_status
@@ -29,6 +44,7 @@ run(asking *self, const td_pass_model *model, td_whatif *whatif, td_virtual_resu
   whatif->n_passes += model->n_passes;
   whatif->n_devices = model->n_devices;
   whatif->has_bytes |= model->has_bytes;
+  add_held(model, whatif);
   td_status status = td_virtual_run(model, &as_recorded, NULL, &whatif->replayed);
   for (uint32_t i = 0; i < self->n_plans && !status; i++)
     if (is_as_recorded(&self->plans[i]))
@@ -46,6 +62,7 @@ is_skipped(const asking *self) {
 static td_status
 visit(const td_pass_model *model, const td_catalog *catalog, void *data) {
   asking *self = data;
+  self->whatif->gil_known |= strcmp(td_catalog_setting_find(catalog, "gil"), "watched") == 0;
   if (self->n_plans)
     td_virtual_tasks_find(model, self->plans->scalings, self->plans->n_scalings, self->is_found);
   bool warms_up = self->skip_first == TD_WHATIF_SKIP_WARMING && td_model_warms_up(model, catalog);
@@ -58,9 +75,11 @@ visit(const td_pass_model *model, const td_catalog *catalog, void *data) {
 static void
 take_warming(asking *self) {
   if (self->whatif->n_passes || !self->warming.n_passes) return;
-  uint32_t n_left_out = self->whatif->n_left_out;
+  const td_whatif now = *self->whatif;
   *self->whatif = self->warming;
-  self->whatif->n_left_out = n_left_out;
+  self->whatif->n_left_out = now.n_left_out;
+  self->whatif->locks_known = now.locks_known;
+  self->whatif->gil_known |= now.gil_known;
   for (uint32_t i = 0; i < self->n_plans; i++)
     self->results[i] = self->warmed[i];
 }
@@ -73,10 +92,24 @@ find_none(const asking *self, td_error *error) {
   return td_error_set(error, TD_OUT_OF_RANGE, "%s", words);
 }
 
+/* What the tape does not tell of cannot be taken away. */
+static td_status
+refuse_unknown(const td_whatif *whatif, unsigned frees, td_error *error) {
+  bool is_lock = frees >> TD_FREE_lock & 1, is_gil = frees >> TD_FREE_gil & 1;
+  if (is_lock && !whatif->locks_known)
+    return td_error_set(error, TD_UNSUPPORTED, "this tape does not tell of waits for locks");
+  if (is_gil && !whatif->gil_known)
+    return td_error_set(error, TD_UNSUPPORTED, "this tape does not tell of waits for the GIL");
+  if (frees >> TD_FREE_hook & 1 && !whatif->has_hooks)
+    return td_error_set(error, TD_OUT_OF_RANGE, "no hook was called in these passes");
+  return TD_OK;
+}
+
 td_status
 td_whatif_make(td_tape *tape, const td_virtual_plan *plans, uint32_t n_plans, uint32_t skip_first,
                td_whatif *whatif, td_virtual_result *results, td_error *error) {
-  *whatif = (td_whatif){0};
+  const td_tape_info *info = td_tape_info_get(tape);
+  *whatif = (td_whatif){.locks_known = info->known[TD_EVENT_lock_wait] == TD_knowledge_observed};
   for (uint32_t i = 0; i < n_plans; i++)
     results[i] = (td_virtual_result){0};
   asking self = {.plans = plans,
@@ -91,6 +124,7 @@ td_whatif_make(td_tape *tape, const td_virtual_plan *plans, uint32_t n_plans, ui
   if (!status && !whatif->n_passes) status = find_none(&self, error);
   if (!status && n_plans)
     status = td_virtual_tasks_refuse(plans->scalings, plans->n_scalings, self.is_found, error);
+  if (!status && n_plans) status = refuse_unknown(whatif, plans->frees, error);
   free(self.is_found);
   free(self.warmed);
   return status;
