@@ -167,6 +167,25 @@ def check_contention(window, tape):
         window.read(lambda text: text.endswith("No thread waited for a lock."))
 
 
+def check_queues(window, tape):
+    """A row of queues leads to the pop of the task that lay there for longest; Enter leads there again."""
+    title = "Contention: who waited for whom"
+    told = json.loads(tapedeck("report", tape, "--contention", "--json"))["queues"]
+    window.click("combo box", "Rows")
+    for key in ("Down", "Down", "Return"):
+        window.key(key)
+    window.known.clear()  # the table of the same name is another one
+    rows = window.wait_for("the queues", lambda: (rows := window.rows(title)) and "Queue" in rows[0] and rows)
+    longest = {queue["queue"]: queue["longest_task"] for queue in told}[rows[0]["Queue"]]
+    assert same(quantity(rows[0]["Longest"]), longest["ns"]), (rows, longest)
+    window.click_row(title, 0)
+    window.wait_for_position(longest["popped"] + 1)
+    window.press("Go to the start")
+    window.wait_for_position(0)
+    window.key("Return")
+    window.wait_for_position(longest["popped"] + 1)
+
+
 def check_critical(window, tape):
     told = json.loads(tapedeck("report", tape, "--critical", "--json"))
     window.key("7", "Alt")
@@ -200,7 +219,7 @@ def check_memory(window, tape):
 def test_tables(tape):
     """One window goes through all tables, by their keys."""
     with AnalysisWindow(tape, "--page", "profile") as window:
-        for check in (check_profile, check_filter, check_row_leads, check_copy, check_contention, check_critical, check_whatif, check_memory):
+        for check in (check_profile, check_filter, check_row_leads, check_copy, check_contention, check_queues, check_critical, check_whatif, check_memory):
             check(window, tape)
             print("ok", check.__name__, tape.stem, flush=True)
 

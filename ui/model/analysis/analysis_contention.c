@@ -23,10 +23,10 @@ set_passes(TdTable *table, uint32_t n, const char *more) {
 enum { LOCK, WAITER, HOLDER, WAITED, HELD, LATE, WAITS, HELD_IN, LINE, N_HOLDER_COLUMNS };
 
 static const TdColumn holder_columns[N_HOLDER_COLUMNS] = {
-    [LOCK] = {N_("Lock"), TD_UNIT_TEXT, NULL, 90},
-    [WAITER] = {N_("Waiter"), TD_UNIT_TEXT, N_("thread that waited"), 80},
+    [LOCK] = {N_("Lock"), TD_UNIT_TEXT, NULL, 80},
+    [WAITER] = {N_("Waiter"), TD_UNIT_TEXT, N_("thread that waited"), 90},
     [HOLDER] = {N_("Holder"), TD_UNIT_TEXT, N_("thread that had the lock while the waiter waited"),
-                80},
+                90},
     [WAITED] = {N_("Waited"), TD_UNIT_NS, N_("time in which the waiter waited for this holder")},
     [HELD] = {N_("Held"), TD_UNIT_NS, N_("of this, the holder had the lock")},
     [LATE] = {N_("Woke late"), TD_UNIT_NS,

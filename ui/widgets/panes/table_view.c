@@ -49,7 +49,7 @@ setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
   gboolean is_text = column->unit == TD_UNIT_TEXT;
   GtkWidget *cell = td_row_label_new(1, is_text ? PANGO_ELLIPSIZE_END : PANGO_ELLIPSIZE_NONE);
   if (is_text)
-    td_row_label_set_chars(TD_ROW_LABEL(cell), 12);
+    td_row_label_set_chars(TD_ROW_LABEL(cell), column->width ? 1 : 12);
   else
     td_row_label_set_number(TD_ROW_LABEL(cell));
   gtk_widget_add_css_class(cell, is_text ? "what" : "numeric");
@@ -59,10 +59,11 @@ setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
   gtk_list_item_set_child(item, cell);
 }
 
-/* Equal layers of a model differ in the end of their path, nodes in their number. */
+/* Equal layers of a model differ in the end of their path, nodes in their number. A thread's number
+ * comes first, and its name may end in another one. */
 static PangoEllipsizeMode
 where_to_cut(const char *text) {
-  if (strchr(text, '#')) return PANGO_ELLIPSIZE_MIDDLE;
+  if (strchr(text, '#') || g_ascii_isdigit(*text)) return PANGO_ELLIPSIZE_MIDDLE;
   bool is_path = strchr(text, '.') || strstr(text, " · ");
   return is_path ? PANGO_ELLIPSIZE_START : PANGO_ELLIPSIZE_END;
 }
@@ -134,11 +135,20 @@ selected(GtkSingleSelection *selection, GParamSpec *spec, gpointer data) {
   if (row) g_signal_emit(data, chosen_signal, 0, row);
 }
 
+/* Enter or a double click chooses the selected row again. */
+static void
+activated(GtkColumnView *view, guint position, gpointer data) {
+  GListModel *rows = G_LIST_MODEL(gtk_column_view_get_model(view));
+  g_autoptr(TdTableRow) row = g_list_model_get_item(rows, position);
+  if (row) g_signal_emit(data, chosen_signal, 0, row);
+}
+
 static void
 build(TdTableView *self, TdTable *table) {
   self->columns = td_table_get_columns(table, &self->n_columns);
   self->view = GTK_COLUMN_VIEW(gtk_column_view_new(NULL));
   gtk_widget_add_css_class(GTK_WIDGET(self->view), "quantities");
+  g_signal_connect(self->view, "activate", G_CALLBACK(activated), self);
   guint first_by = td_table_get_first_by(table);
   for (guint i = 0; i < self->n_columns; i++) {
     g_autoptr(GtkColumnViewColumn) column = make_column(self, i);
