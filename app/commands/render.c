@@ -254,13 +254,20 @@ job_fini(job *self) {
   g_free(self->how);
 }
 
+static uint32_t
+wanted_pass(const options *options) {
+  gint64 pass = options->moment.pass;
+  return pass == TD_MOMENT_NO_PASS ? TD_NONE : (uint32_t)pass;
+}
+
 /* In the confined child, which can only fill the picture. */
 static int
 fill(const char *part, int fd, void *data) {
   job *self = data;
   int status = prepare(self);
-  if (self->timeline && !td_render_range_find(&self->wanted->range, self->timeline, self->replay,
-                                              self->path, &self->from_ns, &self->to_ns))
+  if (self->timeline &&
+      !td_render_range_find(&self->wanted->range, wanted_pass(self->wanted), self->timeline,
+                            self->replay, self->path, &self->from_ns, &self->to_ns))
     status = TD_EXIT_USAGE;
   if (status == TD_EXIT_OK) status = save(self, fd);
   if (status == TD_EXIT_OK) tell_moment(self);

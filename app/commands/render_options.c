@@ -9,6 +9,8 @@
 
 enum { LEAST_SIZE = 64, MOST_SIZE = 16384 };
 
+#define ROOM 0.02 /* of a pass, on each side */
+
 bool
 td_render_parse_size(const char *text, int *width, int *height) {
   char end;
@@ -56,11 +58,25 @@ find_time(td_tape *tape, const char *path, gint64 seq, double *ns) {
   return true;
 }
 
+/* The pass with a little room on both sides. One that has no end on the tape lasts to the end. */
+static void
+narrow_to_pass(const td_catalog *catalog, uint32_t graph_task, double *from_ns, double *to_ns) {
+  const td_catalog_graph_task *pass = td_catalog_graph_task_find(catalog, graph_task);
+  if (!pass) return;
+  double begin = (double)pass->begin_ns;
+  double end = pass->took_ns ? begin + (double)pass->took_ns : *to_ns;
+  double room = ROOM * (end - begin);
+  *from_ns = MAX(begin - room, *from_ns);
+  *to_ns = MIN(end + room, *to_ns);
+}
+
 bool
-td_render_range_find(const td_render_range *range, const td_timeline *timeline, td_replay *replay,
-                     const char *path, double *from_ns, double *to_ns) {
+td_render_range_find(const td_render_range *range, uint32_t graph_task, const td_timeline *timeline,
+                     td_replay *replay, const char *path, double *from_ns, double *to_ns) {
   td_tape *tape = td_replay_tape(replay);
   td_timeline_extent(timeline, from_ns, to_ns);
+  if (graph_task != TD_NONE && range->from == -1 && range->to == -1)
+    narrow_to_pass(td_replay_catalog(replay), graph_task, from_ns, to_ns);
   if (!find_time(tape, path, range->from, from_ns) || !find_time(tape, path, range->to, to_ns))
     return false;
   *to_ns = MAX(*to_ns, *from_ns + 1);

@@ -29,8 +29,9 @@ typedef struct td_render_range {
   }
 
 /* td_render_range_check returns false and prints why if there can be no such range, or if the view
- * has none. td_render_range_find writes its times, or else those of the whole timeline. It returns
- * false and prints why if the tape does not have these events. */
+ * has none. td_render_range_find writes its times, or else those of a pass (TD_NONE: of the whole
+ * timeline). It returns false and prints why if the tape does not have these events. */
 bool td_render_range_check(const td_render_range *range, const char *view);
-bool td_render_range_find(const td_render_range *range, const td_timeline *timeline,
-                          td_replay *replay, const char *path, double *from_ns, double *to_ns);
+bool td_render_range_find(const td_render_range *range, uint32_t graph_task,
+                          const td_timeline *timeline, td_replay *replay, const char *path,
+                          double *from_ns, double *to_ns);

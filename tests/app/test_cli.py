@@ -230,6 +230,18 @@ class Cli(CliCase):
             self.assertIn(word, self.refused("render", self.tape, "--view", "timeline", *arguments, "-o", picture))
         self.assertIn("--view timeline", self.refused("render", self.tape, "--view", "graph", "--from", 1, "-o", picture))
 
+    def test_timeline_of_a_pass(self):
+        """--pass draws that pass alone, unless a range is given; the same moment without it draws the whole tape."""
+        picture = os.path.join(self.folder.name, "pass.svg")
+        seq = self.moment("--pass", "1")[0]["seq"]
+
+        def drawn(*arguments):
+            self.assertEqual(run("render", self.tape, "--view", "timeline", *arguments, "-o", picture).returncode, 0)
+            return pathlib.Path(picture).read_bytes()
+        self.assertNotEqual(drawn("--pass", 1), drawn("--at", seq))
+        self.assertNotEqual(drawn("--pass", 1), drawn("--pass", 0))
+        self.assertEqual(drawn("--pass", 1, "--from", 0), drawn("--at", seq, "--from", 0))
+
     def need_rights_taken(self):
         with open(TAPEDECK, "rb") as file:
             if b"libasan" in file.read():
