@@ -134,7 +134,8 @@ ask_what_if(td_tape *tape) {
   for (int i = 0; i <= TD_N_SCHEDULES; i++)
     plans[i] = (td_virtual_plan){.schedule = (td_schedule)(i % TD_N_SCHEDULES),
                                  .n_workers = 1u + (uint32_t)i / TD_N_SCHEDULES,
-                                 .n_devices = i < TD_N_SCHEDULES ? 0 : 3};
+                                 .n_devices = i < TD_N_SCHEDULES ? 0 : 3,
+                                 .frees = i == TD_SCHEDULE_fifo ? 1u << TD_FREE_lock : 0};
   td_status status = td_whatif_make(tape, plans, TD_N_SCHEDULES + 1, TD_WHATIF_SKIP_WARMING,
                                     &whatif, results, &error);
   if (status == TD_OK && results[TD_SCHEDULE_engine].wall != whatif.replayed.wall) abort();
