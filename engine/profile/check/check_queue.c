@@ -20,8 +20,17 @@ entry_of(const td_ready_task *task) {
 static td_task_place
 place_of(const td_catalog *catalog, td_task_kind kind, uint32_t node, uint32_t graph_task) {
   if (kind != TD_TASK_NODE) return (td_task_place){.kind = kind};
-  return (td_task_place){.depth = td_catalog_graph_task_get(catalog, graph_task)->depth,
-                         .sequence_nr = td_catalog_node_get(catalog, node)->sequence_nr};
+  const td_catalog_graph_task *pass = td_catalog_graph_task_find(catalog, graph_task);
+  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
+  return (td_task_place){.depth = pass ? pass->depth : 0,
+                         .sequence_nr = facts ? facts->sequence_nr : 0};
+}
+
+/* Nobody knows where a task stands in its queue if its node or its pass is unknown. */
+static bool
+is_unsure(const td_catalog *catalog, uint32_t node, uint32_t graph_task) {
+  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
+  return !facts || facts->renumbered || !td_catalog_graph_task_find(catalog, graph_task);
 }
 
 /* 1 + the seq of its push, or 0. */
@@ -73,7 +82,7 @@ td_check_queue_push(td_check_queue *queue, const td_catalog *catalog, uint64_t s
   td_ready_tasks_push(&queue->tasks, (td_ready_task){key, seq, place});
   queue->n_pushed++;
   count(queue, &entry, true);
-  if (kind == TD_TASK_NODE && td_catalog_node_get(catalog, node)->renumbered) queue->unsure = true;
+  if (kind == TD_TASK_NODE && is_unsure(catalog, node, graph_task)) queue->unsure = true;
   clear_top(queue);
 }
 
