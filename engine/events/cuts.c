@@ -9,7 +9,7 @@
 
 static struct {
   pthread_mutex_t mutex;
-  td_number_map leaves;                     /* (guarded by mutex) HAS_GRAPH, kind << 32 | stack */
+  td_number_map leaves;                     /* (guarded by mutex) flags, kind << 32 | stack */
   _Atomic uint32_t passes_left, notes_left; /* relaxed: one more or less does no harm */
   _Atomic bool missed;                      /* some cuts were not noted */
 } table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -31,10 +31,12 @@ count_down(_Atomic uint32_t *left) {
 }
 
 #define HAS_GRAPH (UINT64_C(1) << 63)
+#define HAS_COPY (UINT64_C(1) << 62)
+#define FLAGS (HAS_GRAPH | HAS_COPY)
 
 static td_cut
 cut_of(uint64_t value) {
-  return (td_cut){(td_cut_kind)((value & ~HAS_GRAPH) >> 32), (uint32_t)value};
+  return (td_cut){(td_cut_kind)((value & ~FLAGS) >> 32), (uint32_t)value};
 }
 
 /* The smaller, the stronger. */
@@ -42,9 +44,11 @@ static int
 rank_of(td_cut_kind kind) {
   switch (kind) {
   case TD_cut_kind_detach:
+  case TD_cut_kind_data:
     return 0;
   case TD_cut_kind_item:
   case TD_cut_kind_numbers:
+  case TD_cut_kind_argmax:
     return 1;
   case TD_cut_kind_none:
     return 3;
@@ -58,7 +62,7 @@ td_cuts_note(uint64_t leaf, td_cut cut) {
   pthread_mutex_lock(&table.mutex);
   uint64_t *value = td_number_map_put(&table.leaves, leaf);
   if (rank_of(cut.kind) <= rank_of(cut_of(*value).kind))
-    *value = (*value & HAS_GRAPH) | (uint64_t)cut.kind << 32 | cut.stack;
+    *value = (*value & FLAGS) | (uint64_t)cut.kind << 32 | cut.stack;
   count_down(&table.notes_left);
   pthread_mutex_unlock(&table.mutex);
   if (!atomic_load_explicit(&table.notes_left, memory_order_relaxed)) td_cuts_give_up();
@@ -68,6 +72,25 @@ void
 td_cuts_note_graph(uint64_t leaf) {
   pthread_mutex_lock(&table.mutex);
   *td_number_map_put(&table.leaves, leaf) |= HAS_GRAPH;
+  pthread_mutex_unlock(&table.mutex);
+}
+
+void
+td_cuts_note_copy(uint64_t leaf) {
+  pthread_mutex_lock(&table.mutex);
+  *td_number_map_put(&table.leaves, leaf) |= HAS_COPY;
+  pthread_mutex_unlock(&table.mutex);
+}
+
+void
+td_cuts_note_copy_used(uint64_t leaf) {
+  pthread_mutex_lock(&table.mutex);
+  uint64_t *value = td_number_map_put(&table.leaves, leaf);
+  bool is_copied = *value & HAS_COPY && rank_of(cut_of(*value).kind) == 2;
+  if (!is_copied)
+    *value |= HAS_GRAPH;
+  else
+    *value = (*value & FLAGS) | (uint64_t)TD_cut_kind_autocast << 32 | cut_of(*value).stack;
   pthread_mutex_unlock(&table.mutex);
 }
 

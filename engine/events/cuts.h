@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Cuts: where a program cut leaves off its loss: by detach(), as plain numbers, or where no graph
- * is made. Most cuts are meant, so they are no events. Only if a parameter has no gradient,
- * no_gradient says where its cut is. Any thread. Read by C and C++. */
+ * Cuts: where a program cut leaves off its loss: by detach() or .data, as plain numbers, by
+ * argmax(), or where no graph is made. Most cuts are meant, so they are no events. Only if a
+ * parameter has no gradient, no_gradient says where its cut is. Any thread. Read by C and C++. */
 #pragma once
 
 #include "engine/events/event.h"
@@ -31,13 +31,20 @@ TD_CUTS_API void td_cuts_end_pass(void);
 TD_CUTS_API bool td_cuts_wanted(void);
 
 /* td_cuts_note notes the cut of a leaf, which has a number of its own. A detach() counts more than
- * plain numbers, and both more than a use without a graph. Of equals the last one counts. After
+ * plain numbers, and both more than a use without a graph. .data counts as detach(), argmax() as
+ * plain numbers. Of equals the last one counts. After
  * TD_CUTS_NOTED notes it gives up. */
 TD_CUTS_API void td_cuts_note(uint64_t leaf, td_cut cut);
 
 /* td_cuts_note_graph notes that an operation which makes a graph took the leaf. So a use without a
  * graph is not what cut it off. */
 TD_CUTS_API void td_cuts_note_graph(uint64_t leaf);
+
+/* td_cuts_note_copy notes that autocast took a copy of the leaf where no graph is made, and keeps
+ * it. td_cuts_note_copy_used notes that an operation which makes a graph got the leaf under
+ * autocast: if autocast still has that copy, it takes it, else td_cuts_note_graph follows. */
+TD_CUTS_API void td_cuts_note_copy(uint64_t leaf);
+TD_CUTS_API void td_cuts_note_copy_used(uint64_t leaf);
 
 /* td_cuts_give_up wants no more cuts, because to note them costs too much. A cut that is not noted
  * may be the last one, so nothing is known of any leaf from then on. */

@@ -26,7 +26,7 @@ def switched_off(layer, x):
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        for name in ("used", "carried", "switched", "inferred", "rerun", "listed", "dataed", "watched"):
+        for name in ("used", "carried", "switched", "inferred", "rerun", "listed", "dataed", "chosen", "watched"):
             setattr(self, name, torch.nn.Linear(2, 2, bias=False))
     def forward(self, x):
         h = self.used(x)
@@ -38,7 +38,8 @@ class Net(torch.nn.Module):
         h = h + checkpoint(self.rerun, x, use_reentrant=True)  # checkpoint
         h = h * torch.tensor(self.listed(x).tolist())  # listed
         self.watched(x)  # makes a graph that nothing uses
-        return h + self.dataed(x).data
+        h = h + self.chosen(x).argmax(1, keepdim=True)  # chosen
+        return h + self.dataed(x).data  # data
 net = Net()
 spare = torch.nn.Parameter(torch.ones(2))
 optimizer = torch.optim.SGD([*net.parameters(), spare], lr=0.1)
@@ -56,9 +57,29 @@ EXPECTED = {
     'inferred.weight': ('inference_mode()', '# inferred'),
     'rerun.weight': ('use_reentrant=True', '# checkpoint'),
     'listed.weight': ('tolist()', '# listed'),
-    'dataed.weight': ('Not known why. Either', None),
-    'parameter 8': ('Not known why. No module', None),
+    'dataed.weight': ('took the .data', '# data'),
+    'chosen.weight': ('argmax()', '# chosen'),
+    'parameter 9': ('Not known why. No module', None),
 }
+
+# PyTorch 1.13 keeps the copies that autocast made under no_grad(). Later versions do not.
+CAST_FIRST = """
+import torch
+torch.manual_seed(0)
+teacher, student = torch.nn.Linear(4, 4), torch.nn.Linear(4, 2)
+optimizer = torch.optim.SGD([*teacher.parameters(), *student.parameters()], lr=0.1)
+x = torch.randn(8, 4)
+student(x)  # the recorder comes with the first node
+for step in range(3):
+    optimizer.zero_grad()
+    with torch.autocast("cpu", dtype=torch.bfloat16CACHE):
+        with torch.no_grad():
+            target = teacher(x)  # first
+        BETWEEN
+        loss = student(teacher(x)).float().square().mean() + (target.float() * 0).sum()
+    loss.backward()
+    optimizer.step()
+"""
 
 STEP_BETWEEN = """
 import torch
@@ -125,6 +146,22 @@ class Cuts(RecordCase):
                         self.assertIn(said, found[name]['advice'])
                         self.assertEqual(found[name]['line'], line_of(CUTS, mark))
                 self.assertIn('Not known why', found['watched.weight']['advice'])
+
+    def test_copies_of_autocast(self):
+        """The copy that was made without a graph is used again; or the teacher is used without one alone."""
+        for version, python in torches.each():
+            with self.subTest(version=version):
+                is_kept = version.startswith('1.')
+                program = CAST_FIRST.replace('CACHE', '').replace('BETWEEN', '')
+                found = self.findings_of(python, program)
+                self.assertEqual([finding['text'].split(' had')[0] for finding in found], ['teacher.weight, teacher.bias'] * is_kept)
+                for finding in found:
+                    self.assertIn('autocast kept the copy', finding['advice'])
+                    self.assertEqual(finding['line'], line_of(program, '# first'))
+                self.assertEqual(self.findings_of(python, CAST_FIRST.replace('CACHE', ', cache_enabled=False').replace('BETWEEN', '')), [])
+                alone, = self.findings_of(python, CAST_FIRST.replace('CACHE', '').replace('BETWEEN', '').replace('student(teacher(x))', 'student(x)'))
+                self.assertIn('gradients are switched off', alone['advice'])
+                self.assertNotIn('autocast', alone['advice'])
 
     def test_what_wrote(self):
         for version, python in torches.each():

@@ -164,7 +164,7 @@ import torch
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        for name in ("used", "detached", "numbered", "frozen", "idle"):
+        for name in ("used", "detached", "numbered", "frozen", "dataed", "chosen", "idle"):
             setattr(self, name, torch.nn.Linear(2, 2, bias=False))
     def forward(self, x):
         h = self.used(x)
@@ -172,6 +172,8 @@ class Net(torch.nn.Module):
         h = h * self.numbered(x).sum().item()
         with torch.no_grad():
             shift = self.frozen(x)
+        h = h + self.dataed(x).data
+        h = h + self.chosen(x).argmax(1, keepdim=True)
         return h + shift
 net = Net()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -350,9 +352,10 @@ for step in range(8):
         with open(script, "w") as file:
             file.write(CUTS)
         lines = {words: number for number, line in enumerate(CUTS.splitlines(), 1)
-                 for words in ("sin().detach()", "sum().item()", "self.frozen(x)") if words in line}
+                 for words in ("sin().detach()", "sum().item()", "self.frozen(x)", ").data", ".argmax(") if words in line}
         expected = {"detached.weight": ("detach()", lines["sin().detach()"]), "numbered.weight": ("item()", lines["sum().item()"]),
-                    "frozen.weight": ("no_grad()", lines["self.frozen(x)"]), "idle.weight": ("Not known why", None)}
+                    "frozen.weight": ("no_grad()", lines["self.frozen(x)"]), "idle.weight": ("Not known why", None),
+                    "dataed.weight": (".data", lines[").data"]), "chosen.weight": ("argmax()", lines[".argmax("])}
         for engine, python in self.pythons().items():
             with self.subTest(engine=engine):
                 found = {one["text"].split()[0]: one for one in self.findings(self.record(python, script), 1)}

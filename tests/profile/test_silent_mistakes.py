@@ -225,6 +225,33 @@ for step in range(4):
     F.mse_loss(checkpoint(block, net(x), use_reentrant=False), y).backward()
     optimizer.step()
 """,
+    "accuracy_by_argmax": """
+for step in range(3):
+    optimizer.zero_grad()
+    out = net(x)
+    right = (out.argmax(1) == y.argmax(1)).float().mean() + out.data.argmin(1).float().mean()
+    F.mse_loss(out, y).backward()
+    optimizer.step()
+""",
+    "values_by_data": """
+for step in range(3):
+    optimizer.zero_grad()
+    out = net(x)
+    seen = [out.data.norm(), *(p.data.norm() for p in net.parameters())]
+    F.mse_loss(out, y + 0 * out.data).backward()
+    optimizer.step()
+""",
+    "validation_in_the_autocast_of_the_step": """
+for step in range(3):
+    optimizer.zero_grad()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        out = net(x)
+        with torch.no_grad(): seen = net(x).float().mean()
+        loss = F.mse_loss(out.float(), y)
+    loss.backward()
+    optimizer.step()
+    with torch.autocast("cpu", dtype=torch.bfloat16), torch.no_grad(): net(x)
+""",
     "a_helper_that_sleeps": """
 import threading, time
 stop = threading.Event()

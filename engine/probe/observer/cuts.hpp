@@ -6,10 +6,13 @@
 #pragma once
 
 #include "engine/events/cuts.h"
+#include "engine/probe/observer/classes.hpp"
 #include "engine/probe/observer/thread.hpp"
 #include "engine/probe/observer/written.hpp"
 #include "engine/probe/stacks.h"
 
+#include <ATen/autocast_mode.h>
+#include <ATen/core/VariableHooksInterface.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
@@ -17,6 +20,8 @@
 #include <unordered_set>
 
 namespace tapedeck {
+
+using VariableHooks = at::impl::VariableHooksInterface;
 
 constexpr size_t CUT_WALK = 10000; /* nodes, at most */
 
@@ -78,63 +83,108 @@ private:
   }
 };
 
-/* What a custom function's forward, on this thread, would have cut a leaf off by. */
-inline thread_local td_cut_kind cut_within = TD_cut_kind_none;
+/* What this thread is within: a custom function's forward, and what that cuts leaves off by; or an
+ * operation that autocast casts for. */
+struct CutWithin {
+  td_cut_kind custom;
+  bool autocast, makes_graph; /* the second is of the operation */
+};
 
-struct CustomForward : at::ObserverContext {
-  td_cut_kind outer = TD_cut_kind_none;
+inline thread_local CutWithin cut_within = {TD_cut_kind_none, false, false};
+
+struct CutScope : at::ObserverContext {
+  CutWithin outer = cut_within;
 };
 
 /* Python's custom functions bear the bare name of their class. */
 inline std::unique_ptr<at::ObserverContext>
 enter_custom(const char *name) {
-  auto entered = std::make_unique<CustomForward>();
-  entered->outer = cut_within;
-  cut_within = strcmp(name, "CheckpointFunction") ? TD_cut_kind_function : TD_cut_kind_checkpoint;
+  auto entered = std::make_unique<CutScope>();
+  cut_within.custom =
+      strcmp(name, "CheckpointFunction") ? TD_cut_kind_function : TD_cut_kind_checkpoint;
   return entered;
 }
 
 inline td_cut_kind
 cut_kind_here() {
   if (c10::InferenceMode::is_enabled()) return TD_cut_kind_inference;
-  return cut_within != TD_cut_kind_none ? cut_within : TD_cut_kind_no_grad;
+  return cut_within.custom != TD_cut_kind_none ? cut_within.custom : TD_cut_kind_no_grad;
+}
+
+/* Each leaf among the operands that wants a gradient. */
+template <class Visit>
+void
+each_wanting_leaf(const at::RecordFunction &function, Visit visit) {
+  for (const c10::IValue &value : function.inputs())
+    each_tensor(value, [&](at::TensorImpl *impl) {
+      if (is_wanting_leaf(impl)) visit(impl);
+    });
 }
 
 inline void
 cut_operands(const at::RecordFunction &function) {
   td_cut cut = {cut_kind_here(), 0};
   bool is_placed = false;
-  for (const c10::IValue &value : function.inputs())
-    each_tensor(value, [&](at::TensorImpl *impl) {
-      if (!is_wanting_leaf(impl)) return;
-      if (!is_placed) cut.stack = td_stacks_here();
-      is_placed = true;
-      td_cuts_note(leaf_number(impl), cut);
-    });
+  each_wanting_leaf(function, [&](at::TensorImpl *impl) {
+    if (!is_placed) cut.stack = td_stacks_here();
+    is_placed = true;
+    td_cuts_note(leaf_number(impl), cut);
+  });
 }
 
-/* Autocast may take a copy of a leaf instead, that it made earlier. What it calls comes here too.
- */
+/* Autocast is on, and has not taken the operation yet. */
+inline bool
+is_autocast_next() {
+  using c10::impl::tls_is_dispatch_key_excluded;
+  return !tls_is_dispatch_key_excluded(c10::DispatchKey::AutocastCPU) ||
+         !tls_is_dispatch_key_excluded(c10::DispatchKey::AutocastCUDA);
+}
+
+/* Autocast gives these copies of their operands, on each device. */
+inline bool
+takes_copies(const char *name) {
+  static const char *const names[] = {"aten::linear", "aten::matmul", "aten::mm",
+                                      "aten::addmm",  "aten::bmm",    "aten::baddbmm"};
+  for (const char *each : names)
+    if (!strcmp(name, each)) return true;
+  return !strncmp(name, "aten::conv", strlen("aten::conv"));
+}
+
+/* Autocast may take a copy of a leaf that it made earlier. What it calls comes here too. Since 2.0
+ * it makes copies with a graph also where none is made. */
 inline void
 note_graph(const at::RecordFunction &function) {
-  using c10::impl::tls_is_dispatch_key_excluded;
-  if (!tls_is_dispatch_key_excluded(c10::DispatchKey::AutocastCPU) ||
-      !tls_is_dispatch_key_excluded(c10::DispatchKey::AutocastCUDA))
-    return;
-  for (const c10::IValue &value : function.inputs())
-    each_tensor(value, [&](at::TensorImpl *impl) {
-      if (is_wanting_leaf(impl)) td_cuts_note_graph(leaf_number(impl));
-    });
+  bool is_copy = cut_within.autocast && !cut_within.makes_graph;
+  if (is_copy || (is_autocast_next() && !takes_copies(function.name()))) return;
+  auto note = is_autocast_next() ? td_cuts_note_copy_used : td_cuts_note_graph;
+  each_wanting_leaf(function, [&](at::TensorImpl *impl) { note(leaf_number(impl)); });
+}
+
+inline bool
+is_cast(const char *name) {
+  return !strcmp(name, "aten::to") || !strcmp(name, "aten::_to_copy");
+}
+
+/* The cast that autocast makes of a leaf, and keeps. */
+inline void
+note_copy(const at::RecordFunction &function) {
+  bool is_kept = cut_within.autocast && at::autocast::is_autocast_cache_enabled();
+  if (!is_kept || !is_cast(function.name())) return;
+  each_wanting_leaf(function, [&](at::TensorImpl *impl) { td_cuts_note_copy(leaf_number(impl)); });
+}
+
+inline void
+cut_tensor(at::TensorImpl *impl, td_cut_kind kind) {
+  const Node *grad_fn = grad_fn_of(impl);
+  if (!grad_fn) return;
+  Timed timed(TD_recorder_work_cuts);
+  cut_budget->spend([&] { CutWalk(grad_fn, {kind, td_stacks_here()}); });
 }
 
 inline void
 cut_history(const at::RecordFunction &function, td_cut_kind kind) {
   const auto inputs = function.inputs();
-  if (inputs.empty() || !inputs[0].isTensor()) return;
-  const Node *grad_fn = grad_fn_of(inputs[0].unsafeToTensorImpl());
-  if (!grad_fn) return;
-  Timed timed(TD_recorder_work_cuts);
-  cut_budget->spend([&] { CutWalk(grad_fn, {kind, td_stacks_here()}); });
+  if (!inputs.empty() && inputs[0].isTensor()) cut_tensor(inputs[0].unsafeToTensorImpl(), kind);
 }
 
 /* tolist() is seen by what it calls first. Kernels call that too, below autograd. */
@@ -149,17 +199,25 @@ look_for_cut(const at::RecordFunction &function) {
   const char *name = function.name();
   if (!strchr(name, ':')) return enter_custom(name);
   if (is_in_place(name)) written->note(function);
+  std::unique_ptr<at::ObserverContext> entered;
+  if (is_autocast_next()) {
+    entered = std::make_unique<CutScope>();
+    cut_within.autocast = true;
+    cut_within.makes_graph = at::GradMode::is_enabled();
+  }
   if (!strcmp(name, "aten::detach") || !strcmp(name, "aten::detach_"))
     cut_history(function, TD_cut_kind_detach);
   else if (!strcmp(name, "aten::item"))
     cut_history(function, TD_cut_kind_item);
   else if (is_tolist(name))
     cut_history(function, TD_cut_kind_numbers);
+  else if (!strcmp(name, "aten::argmax") || !strcmp(name, "aten::argmin"))
+    cut_history(function, TD_cut_kind_argmax);
   else if (at::GradMode::is_enabled())
     note_graph(function);
   else if (!is_in_place(name))
-    cut_operands(function);
-  return nullptr;
+    cut_operands(function), note_copy(function);
+  return entered;
 }
 
 /* The engine's own operations, and those of nodes, are no cuts. */
@@ -174,7 +232,27 @@ cut_begin(const at::RecordFunction &function) {
 
 inline void
 cut_end(const at::RecordFunction &, at::ObserverContext *context) {
-  if (context) cut_within = static_cast<CustomForward *>(context)->outer;
+  if (context) cut_within = static_cast<CutScope *>(context)->outer;
+}
+
+/* tensor.data is no operation: it asks this of PyTorch's VariableHooks. */
+using VariableData = at::TensorBase (*)(const VariableHooks *self, const at::TensorBase &tensor);
+
+extern VariableData variable_data;
+
+inline at::TensorBase
+variable_data_hook(const VariableHooks *self, const at::TensorBase &tensor) {
+  bool is_cut = td_cuts_wanted() && !(thread_self && thread_self->inside);
+  if (is_cut) cut_tensor(tensor.unsafeGetTensorImpl(), TD_cut_kind_data);
+  return variable_data(self, tensor);
+}
+
+inline void
+watch_data() {
+  VariableHooks *hooks = at::impl::GetVariableHooks();
+  void **slot = &vtable_of(hooks)[vtable_slot(&VariableHooks::variable_data)];
+  variable_data = reinterpret_cast<VariableData>(*slot);
+  classes->take(slot, reinterpret_cast<void *>(variable_data_hook));
 }
 
 /* Any thread. If another one is at it, or was at a fork, follow() leaves it to that one. */

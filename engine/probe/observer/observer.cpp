@@ -43,6 +43,7 @@ Groups *groups = new Groups;
 CutWatch *cut_watch = new CutWatch;
 Written *written = new Written;
 CutBudget *cut_budget = new CutBudget;
+VariableData variable_data;
 TLS_QUICK Thread *thread_self;
 TLS_QUICK td_ring *ring_self;
 TLS_QUICK uint32_t ring_session;
@@ -207,6 +208,7 @@ attach() {
   watch_creation();
 #endif
   watch_forward(true);
+  watch_data();
   cut_watch->follow(true);
   return n > 0;
 }

@@ -145,6 +145,17 @@ advice_of(td_cut_kind cut) {
   case TD_cut_kind_numbers:
     return TD_N("What the program computed with it ended as plain numbers, by tolist() in the line "
                 "named here. Numbers have no way back.");
+  case TD_cut_kind_data:
+    return TD_N("The program took the .data of what it computed with it, in the line named here. "
+                "There is no way back from there.");
+  case TD_cut_kind_argmax:
+    return TD_N("What the program computed with it ended as an index, by argmax() or argmin() in "
+                "the line named here. An index has no gradient.");
+  case TD_cut_kind_autocast:
+    return TD_N("Under autocast, the program first used it where gradients are switched off, as "
+                "under no_grad(), in the line named here. autocast kept the copy that it made "
+                "there, which has no graph, and later uses took that copy. Pass "
+                "cache_enabled=False to autocast, or leave autocast in between.");
   case TD_cut_kind_no_grad:
     return TD_N("The program used it where gradients are switched off, as under no_grad(), in the "
                 "line named here. No graph is made there.");
@@ -163,9 +174,8 @@ advice_of(td_cut_kind cut) {
                 "down.");
   default:
     return TD_N(
-        "Not known why. Either the loss does not depend on it, or an operation without a "
-        "gradient cut it off, such as argmax(), or the program took its .data or a way over "
-        "NumPy.");
+        "Not known why. Either the loss does not depend on it, or something cut it off that "
+        "the recording does not see, such as a comparison or a way over NumPy.");
   }
 }
 

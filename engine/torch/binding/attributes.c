@@ -6,6 +6,7 @@
 #include "engine/torch/binding/node_object.h"
 #include "engine/torch/binding/tensor_type.h"
 #include "engine/torch/binding/types.h"
+#include "engine/torch/graph/cut_history.h"
 #include "engine/torch/graph/grad_fn.h"
 #include "engine/torch/graph/in_place.h"
 #include "engine/torch/graph/tensor_hooks.h"
@@ -204,6 +205,7 @@ get_is_meta(PyObject *self, void *closure) {
 
 static PyObject *
 get_data(PyObject *self, void *closure) {
+  td_cut_history(tdpy_tensor_of(self), TD_cut_kind_data);
   return tdpy_tensor_wrap(td_tensor_alias(tdpy_tensor_of(self)));
 }
 

@@ -7,8 +7,8 @@
 #include "engine/events/cuts.h"
 #include "engine/torch/tensor/tensor.h"
 
-/* td_cut_history notes a detach() or an item() for all leaves that the tensor's history leads to.
- */
+/* td_cut_history notes a detach(), an item() and their like for all leaves that the history of the
+ * tensor leads to. */
 void td_cut_history(const td_tensor *tensor, td_cut_kind kind);
 
 /* td_cut_inputs notes no_grad() for those inputs of an operation that are leaves with

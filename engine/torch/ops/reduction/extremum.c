@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The largest and the smallest element, and where they are. A NaN is more extreme than anything. */
+#include "engine/torch/graph/cut_history.h"
 #include "engine/torch/ops/base/calc.h"
 #include "engine/torch/ops/base/plan.h"
 #include "engine/torch/ops/base/widen.h"
@@ -208,6 +209,7 @@ find_all(const char *what, bool largest, td_tensor *self, td_tensor **out, td_er
   TD_LOCAL(bare);
   TD_LOCAL(flat);
   TD_LOCAL(found);
+  td_cut_history(self, TD_cut_kind_argmax);
   if (td_tensor_n_elements(self) == 0) return refuse_empty(what, error);
   TD_TRY(td_op_check_dtype(largest ? "argmax" : "argmin", self->dtype, error));
   bare = td_tensor_detach(self);
@@ -221,6 +223,7 @@ find_along(const char *what, bool largest, td_tensor *self, int64_t dim, bool ke
            td_tensor **out, td_error *error) {
   int at;
   TD_LOCAL(kept);
+  td_cut_history(self, TD_cut_kind_argmax);
   TD_TRY(check_line(what, self, dim, &at, error));
   TD_TRY(find_lines(self, at, largest, &kept, error));
   if (!keepdim && self->n_dims) return td_op_own(td_op_squeeze_dim(kept, at, out, error), out);
