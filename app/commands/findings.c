@@ -9,6 +9,7 @@
 #include "ui/geometry/format.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 static void
 write_unjudged(td_json *json, const td_findings *findings) {
@@ -53,19 +54,21 @@ print_json(const td_tape_info *info, const td_findings *findings) {
   td_json_newline(json);
 }
 
-/* "event 343, step 3, graph task 3, net.py:7", as far as it is known. */
+/* "event 343, step 3, backward pass 4 (graph task 3), net.py:7", as far as it is known. */
 static char *
 dup_place(const td_finding *finding) {
   const char *parts[5] = {0};
   g_autofree char *event = g_strdup_printf("event %" PRIu64, finding->seq);
   g_autofree char *step = g_strdup_printf("step %u", finding->step);
-  g_autofree char *pass = g_strdup_printf("graph task %u", finding->graph_task);
   guint n = 0;
   parts[n++] = event;
   if (finding->step != TD_NONE) parts[n++] = step;
-  if (finding->graph_task != TD_NONE) parts[n++] = pass;
+  char *pass = td_finding_dup_pass(finding);
+  if (pass) parts[n++] = pass;
   parts[n] = finding->line;
-  return g_strjoinv(", ", (char **)parts);
+  char *place = g_strjoinv(", ", (char **)parts);
+  free(pass);
+  return place;
 }
 
 static void

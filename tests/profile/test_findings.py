@@ -287,7 +287,7 @@ class Findings(unittest.TestCase):
                     first = alike[0]
                     self.assertTrue(first["advice"], first)
                     if kind == "second_backward":
-                        self.assertRegex(first["advice"], "Graph task 0 ran it before")
+                        self.assertRegex(first["advice"], r"An earlier one, backward pass 1 \(graph task 0\), ran it and let go")
                     state = json.loads(run(TAPEDECK, "state", tape, "--at", str(first["seq"]), "--json"))
                     nodes = {node["id"]: node["name"] for node in state["nodes"]}
                     if function:
@@ -391,7 +391,7 @@ for step in range(8):
         tape = self.record(None, "hooks_grow")
         one, = self.findings(tape, 1)
         text = run(TAPEDECK, "findings", tape, ok=(1,))
-        place = f"event {one['seq']}, graph task {one['graph_task']}"
+        place = f"event {one['seq']}, backward pass {one['graph_task'] + 1} (graph task {one['graph_task']})"
         for words in (one["text"], one["advice"], place, "A list of hooks grows", "1 finding", "tapedeck open"):
             self.assertIn(words, text)
         self.assertNotIn("did not look for NaN", text)

@@ -103,10 +103,10 @@ void
 td_find_orders_learn(td_find_orders *self, const td_catalog *catalog) {
   if (!self->n_found || self->first.text) return;
   char *name = td_why_name_node(catalog, self->first.node);
-  self->first.text =
-      td_format(td_translate("%s got its %u gradients in another order in graph task %u than in "
-                             "graph task %u."),
-                name, self->n_gradients, self->first.passes[0], self->first.passes[1]);
+  self->first.text = td_format(
+      td_translate("%s got its %u gradients in another order in one backward pass than in the "
+                   "one before."),
+      name, self->n_gradients);
   self->first.line = td_finding_line(td_catalog_node_find(catalog, self->first.node));
   free(name);
 }

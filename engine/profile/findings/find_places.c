@@ -15,10 +15,11 @@ td_find_places_step(td_find_places *self, const td_event_step *event, uint64_t s
 void
 td_find_places_begin_pass(td_find_places *self, const td_event_graph_task_begin *event,
                           uint64_t seq) {
+  self->n_begun++;
   if (event->depth) return;
   TD_GROW(self->passes, self->n_passes, self->passes_capacity);
   self->passes[self->n_passes++] =
-      (td_pass_place){seq, UINT64_MAX, event->graph_task, self->n_open > 0};
+      (td_pass_place){seq, UINT64_MAX, event->graph_task, self->n_begun, self->n_open > 0};
   self->n_open++;
 }
 
@@ -42,12 +43,13 @@ step_at(const td_find_places *self, uint64_t seq) {
   return after < self->n_steps ? self->steps[after].iteration : TD_NONE;
 }
 
-static uint32_t
+/* Or NULL. */
+static const td_pass_place *
 pass_at(const td_find_places *self, uint64_t seq) {
   uint32_t after;
   TD_BISECT(after, 0, self->n_passes, self->passes[after].begin_seq <= seq);
   const td_pass_place *pass = after ? &self->passes[after - 1] : NULL;
-  return pass && !pass->overlaps && pass->end_seq >= seq ? pass->graph_task : TD_NONE;
+  return pass && !pass->overlaps && pass->end_seq >= seq ? pass : NULL;
 }
 
 void
@@ -55,7 +57,9 @@ td_find_places_tell(const td_find_places *self, bool has_processes, td_findings 
   for (uint32_t i = 0; i < findings->n; i++) {
     td_finding *finding = &findings->items[i];
     finding->step = has_processes ? TD_NONE : step_at(self, finding->seq);
-    finding->graph_task = pass_at(self, finding->seq);
+    const td_pass_place *pass = pass_at(self, finding->seq);
+    finding->graph_task = pass ? pass->graph_task : TD_NONE;
+    finding->pass = pass && !has_processes ? pass->number : 0;
   }
 }
 

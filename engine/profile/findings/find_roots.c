@@ -40,7 +40,6 @@ td_find_roots_begin_pass(td_find_roots *self, const td_event_graph_task_begin *e
   }
   td_root_history *item = &self->items[*number - 1];
   item->n_passes++;
-  item->last = event->graph_task;
   item->is_bad = false;
   forget_some(&self->passes, &self->passes_forgotten_at);
   *td_number_map_put(&self->passes, event->graph_task) = *number;
@@ -55,7 +54,6 @@ td_find_roots_look(td_find_roots *self, const td_event_root_look *event, uint64_
   if (item->is_bad) return; /* another root of the same pass */
   item->is_bad = true;
   if (item->n_bad++) return;
-  item->first_bad = event->graph_task;
   item->node = event->node;
   item->seq = seq;
 }
@@ -89,11 +87,11 @@ static char *
 dup_text(const td_root_history *item) {
   const char *value = item->was_nan ? "NaN" : "Inf", *name = item->name ? item->name : "";
   if (item->n_passes == 1)
-    return td_format(td_translate("The loss was %s: graph task %u began at %s with this value."),
-                     value, item->first_bad, name);
+    return td_format(td_translate("The loss was %s: a backward pass began at %s with this value."),
+                     value, name);
   return td_format(td_translate("The loss was %s in %u of %u passes that began in this place, the "
-                                "last one among them. Graph task %u, from %s, was the first."),
-                   value, item->n_bad, item->n_passes, item->first_bad, name);
+                                "last one among them. The first of them began at %s."),
+                   value, item->n_bad, item->n_passes, name);
 }
 
 static char *

@@ -10,9 +10,8 @@
 /* Outermost passes that are alike. */
 typedef struct td_root_history {
   uint32_t n_passes, n_bad;
-  uint32_t first_bad, last; /* graph tasks */
-  bool is_bad, was_nan;     /* the last one; any of them */
-  uint32_t node;            /* the root of the first bad one */
+  bool is_bad, was_nan; /* the last one; any of them */
+  uint32_t node;        /* the root of the first bad one */
   uint64_t seq;
   char *name, *line; /* (owned) of that root, or NULL */
 } td_root_history;

@@ -203,29 +203,62 @@ has_run(const td_catalog *catalog, const td_catalog_graph_task *pass, uint32_t n
   return false;
 }
 
-/* The last pass before an error that ran its node, as far as the catalog knows; or NULL. */
+/* The last pass before a problem that ran its node, as far as the catalog knows; or NULL. */
 static const td_catalog_graph_task *
-pass_before(const td_catalog *catalog, const td_event_error *error, uint64_t seq) {
+pass_before(td_find_troubles *self, const td_catalog *catalog, uint32_t node, uint32_t graph_task,
+            uint64_t seq) {
   const td_catalog_graph_task *found = NULL;
+  if (self->n_explained++ >= EXPLAINED_MAX) return NULL;
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
     const td_catalog_graph_task *pass = &catalog->graph_task_rows[i];
     bool is_earlier = found && pass->begin_seq < found->begin_seq;
-    if (pass->id == error->graph_task || pass->begin_seq >= seq || is_earlier) continue;
-    if (has_run(catalog, pass, error->node)) found = pass;
+    if (pass->id == graph_task || pass->begin_seq >= seq || is_earlier) continue;
+    if (has_run(catalog, pass, node)) found = pass;
   }
   return found;
+}
+
+/* Those of several processes are not counted together. */
+static char *
+dup_pass(const td_catalog *catalog, const td_catalog_graph_task *pass) {
+  uint32_t number = catalog->n_processes > 1 ? 0 : pass->number;
+  return td_finding_dup_pass(&(td_finding){.graph_task = pass->id, .pass = number});
 }
 
 static char *
 advise_on_second(td_find_troubles *self, const td_catalog *catalog, const td_trouble *trouble) {
   const char *advice = td_translate("Detach what goes on to the next step, or keep the graph with "
                                     "retain_graph=True.");
-  bool is_looked_for = self->n_explained++ < EXPLAINED_MAX;
+  const td_event_error *error = &trouble->event.error;
   const td_catalog_graph_task *pass =
-      is_looked_for ? pass_before(catalog, &trouble->event.error, trouble->seq) : NULL;
+      pass_before(self, catalog, error->node, error->graph_task, trouble->seq);
   if (!pass) return td_dup_string(advice);
-  return td_format(td_translate("Graph task %u ran it before, and let go of what it had saved. %s"),
-                   pass->id, advice);
+  char *which = dup_pass(catalog, pass);
+  char *text =
+      td_format(td_translate("An earlier one, %s, ran it and let go of what it had saved. %s"),
+                which, advice);
+  free(which);
+  return text;
+}
+
+/* A node that an earlier pass ran has a value from before the write. */
+static char *
+advise_on_conflict(td_find_troubles *self, const td_catalog *catalog, td_tape *tape,
+                   const td_trouble *trouble) {
+  const td_event_version_conflict *conflict = &trouble->event.version_conflict;
+  char *meaning = td_why_mean(catalog, tape, &trouble->event);
+  const td_catalog_graph_task *pass =
+      pass_before(self, catalog, conflict->node, conflict->graph_task, trouble->seq);
+  if (!pass) return meaning;
+  char *which = dup_pass(catalog, pass);
+  char *advice =
+      td_format(td_translate("%s An earlier one, %s, ran the node too: so the program uses an old "
+                             "value again, which it computed before that pass. A cache such as "
+                             "parametrize.cached(), or a state that goes on, keeps such a value."),
+                meaning, which);
+  free(which);
+  free(meaning);
+  return advice;
 }
 
 /* What to do about an error of PyTorch, or NULL. */
@@ -242,6 +275,7 @@ static char *
 advise(td_find_troubles *self, const td_catalog *catalog, td_tape *tape, td_finding_kind kind,
        const td_trouble *trouble) {
   if (kind == TD_FINDING_second_backward) return advise_on_second(self, catalog, trouble);
+  if (kind == TD_FINDING_version_conflict) return advise_on_conflict(self, catalog, tape, trouble);
   if (kind == TD_FINDING_wrong_shape)
     return td_dup_string(
         td_translate("Each gradient that a backward function returns must have the shape of "

@@ -35,6 +35,14 @@ td_finding_line(const td_catalog_node *facts) {
   return place ? td_line_make(place, TD_NAME_SHOWN) : NULL;
 }
 
+char *
+td_finding_dup_pass(const td_finding *finding) {
+  if (finding->graph_task == TD_NONE) return NULL;
+  if (!finding->pass) return td_format(td_translate("graph task %u"), finding->graph_task);
+  return td_format(td_translate("backward pass %u (graph task %u)"), finding->pass,
+                   finding->graph_task);
+}
+
 void
 td_findings_add(td_findings *findings, td_finding finding) {
   TD_GROW(findings->items, findings->n, findings->capacity);

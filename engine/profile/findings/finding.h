@@ -40,6 +40,7 @@ typedef struct td_finding {
   uint32_t node;       /* that it is about, or TD_NONE */
   uint32_t step;       /* the training step in which the event lies, or TD_NONE */
   uint32_t graph_task; /* the outermost pass in which it lies, or TD_NONE */
+  uint32_t pass;       /* the place of that one among all passes, from 1; 0: not known */
   uint64_t n;          /* how many times */
   bool has_passes;     /* it is about what differs between two passes */
   uint32_t passes[2];  /* graph tasks, that of `seq` first */
@@ -70,6 +71,11 @@ void td_findings_finish(td_findings *findings);
 /* td_findings_search_note returns a sentence if the recording did not look for all of NaN and Inf,
  * else "". For td_translate; constant. */
 const char *td_findings_search_note(const td_findings *findings);
+
+/* td_finding_dup_pass returns "backward pass 4 (graph task 3)": the window counts passes from 1,
+ * and options want PyTorch's number. "graph task 3" if the first is not known, NULL without a pass.
+ * The caller frees. */
+char *td_finding_dup_pass(const td_finding *finding);
 
 /* td_finding_line returns the line of the program that made a node, or NULL; facts may be NULL. The
  * caller frees. */

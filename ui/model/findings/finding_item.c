@@ -10,6 +10,7 @@
 #include "ui/model/document/document_segment.h"
 
 #include <glib/gi18n.h>
+#include <stdlib.h>
 
 struct _TdFindingItem {
   GObject parent_instance;
@@ -47,13 +48,14 @@ make_title(const td_finding *finding) {
   return finding->n > 1 ? g_strdup_printf(_("%s, %s times"), title, times) : g_strdup(title);
 }
 
-/* "net.py:9 · step 3 · graph task 3 · event 812" */
+/* "net.py:9 · step 3 · backward pass 4 (graph task 3) · event 812" */
 static char *
 make_place(const td_finding *finding) {
   GString *place = g_string_new(finding->line ? finding->line : "");
+  char *pass = td_finding_dup_pass(finding);
   if (finding->step != TD_NONE) td_dotted_take(place, g_strdup_printf(_("step %u"), finding->step));
-  if (finding->graph_task != TD_NONE)
-    td_dotted_take(place, g_strdup_printf(_("graph task %u"), finding->graph_task));
+  if (pass) td_dotted_add(place, pass);
+  free(pass);
   td_dotted_take(place, g_strdup_printf(_("event %llu"), (unsigned long long)finding->seq));
   return g_string_free(place, FALSE);
 }
