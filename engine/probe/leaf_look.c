@@ -46,6 +46,12 @@ holds_some(const td_gradient *held) {
   return !td_numbers_are_zero(&corner);
 }
 
+bool
+td_leaf_look_is_zero(const td_gradient *held) {
+  return held->identity && !held->unread && td_numbers_are_readable(&held->numbers) &&
+         td_numbers_are_zero(&held->numbers);
+}
+
 void
 td_leaf_look(uint32_t graph_task, uint32_t node, const td_gradient *gradient,
              const td_gradient *held) {

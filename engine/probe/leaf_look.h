@@ -21,6 +21,9 @@ TD_LEAF_LOOK_API void td_leaf_look_begin(void);
 TD_LEAF_LOOK_API void td_leaf_look(uint32_t graph_task, uint32_t node, const td_gradient *gradient,
                                    const td_gradient *held);
 
+/* td_leaf_look_is_zero tells whether what was described can be read and is zero. */
+TD_LEAF_LOOK_API bool td_leaf_look_is_zero(const td_gradient *held);
+
 #ifdef __cplusplus
 }
 #endif

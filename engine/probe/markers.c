@@ -81,11 +81,14 @@ tell_no_gradient(void *self, void *const *arguments, td_python_size n) {
   return none();
 }
 
-/* tell_gradient_missing(address, number, optimizer, step) */
+/* tell_gradient_missing(address, number, optimizer, step, held): `held` is the address of what
+ * .grad holds, 0 for None. What is not zero is no news. */
 static void *
 tell_gradient_missing(void *self, void *const *arguments, td_python_size n) {
-  if (n != 4 || !td_probe_is_on()) return none();
+  if (n != 5 || !td_probe_is_on()) return none();
   const void *tensor = (const void *)(uintptr_t)td_python_number(arguments[0]);
+  const void *held = (const void *)(uintptr_t)td_python_number(arguments[4]);
+  if (held && (!observer->is_zero || !observer->is_zero(held))) return none();
   TD_EMIT(gradient_missing, .optimizer = (uint32_t)td_python_number(arguments[2]),
           .step = (uint32_t)td_python_number(arguments[3]),
           .name = intern_name(tensor, arguments[1]));

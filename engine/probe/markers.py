@@ -102,10 +102,12 @@ def look_for_missing(optimizer, self):
 
 
 def tell_lost(optimizer, self):
-    """Fewer and fewer of the steps are looked at: each look reads all parameters."""
+    """Fewer and fewer of the steps are looked at: each look reads all parameters. Older PyTorchs leave zeros in .grad."""
     for number, parameter in enumerate(parameters_of(optimizer)):
-        if number not in self.never and read(parameter, "requires_grad") and read(parameter, "grad") is None:
-            tell_gradient_missing(read(parameter, "_cdata"), number, self.number, self.n_steps)
+        if number not in self.never and read(parameter, "requires_grad"):
+            gradient = read(parameter, "grad")
+            held = 0 if gradient is None else read(gradient, "_cdata")
+            tell_gradient_missing(read(parameter, "_cdata"), number, self.number, self.n_steps, held)
 
 
 def tell_unreached():

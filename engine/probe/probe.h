@@ -129,9 +129,10 @@ typedef struct td_observer {
   /* Of a living at::TensorImpl, with the GIL; NULL: nobody can tell. find_leaf returns the node of
    * the tape that stores its gradient now, or TD_NONE. find_unreached returns the name of the node
    * that made it, an interned string, and where; 0 if a pass has reached that node, or if another
-   * node leads there. */
+   * node leads there. is_zero reads a tensor of the CPU; it returns false if it cannot. */
   uint32_t (*find_leaf)(const void *tensor);
   uint32_t (*find_unreached)(const void *tensor, uint32_t *stack);
+  bool (*is_zero)(const void *tensor);
 } td_observer;
 
 TD_PROBE_API const td_observer *td_observer_get(void);

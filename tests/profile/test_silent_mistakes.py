@@ -151,6 +151,28 @@ for step in range(8):
     (points.grad.norm(dim=1) - 1).square().mean().backward()
     optimizer.step()
 """),
+    "dead_units": ("dead_layer", r"All gradients of 0.(weight|bias), 0.(weight|bias) were zero, 5 times for each. ReluBackward0 .* passed nothing on", """
+net[1] = torch.nn.ReLU()
+with torch.no_grad(): net[0].bias.fill_(-100)
+for step in range(5):
+    optimizer.zero_grad()
+    loss = F.mse_loss(net(x), y)  # the graph of the step before lives until now
+    loss.backward()
+    optimizer.step()
+"""),
+    "lost_with_zeros": ("gradient_lost", r"both.aux.(weight|bias), both.aux.(weight|bias) had a gradient at first, but none at step 4", """
+class Both(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.aux = torch.nn.Linear(4, 2), torch.nn.Linear(2, 2)
+both = Both()
+optimizer = torch.optim.SGD(both.parameters(), lr=0.1)
+for step in range(8):
+    optimizer.zero_grad(set_to_none=False)
+    h = both.body(x)
+    (F.mse_loss(h, y) + (both.aux(h).sum() if step == 0 else 0)).backward()
+    optimizer.step()
+"""),
     "helper_that_keeps_the_gil": ("gil_kept", r"waited [\d.]+ ms for Python's GIL, which .* had when they began to wait: \d+ times", """
 import threading, time
 stop = False
@@ -315,6 +337,55 @@ for step in range(4):
     optimizer.zero_grad()
     first = Clip.apply(net(x))
     ((first + net(x)) * 2).sum().backward()  # the other one runs before, and nobody waits
+    optimizer.step()
+""",
+    "dead_at_first": """
+net[1] = torch.nn.ReLU()
+with torch.no_grad(): net[0].bias.fill_(-100)
+for step in range(8):
+    optimizer.zero_grad()
+    if step == 4:
+        with torch.no_grad(): net[0].bias.fill_(1)
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+""",
+    "a_term_times_zero_behind_a_relu": """
+aux = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+optimizer = torch.optim.SGD([*net.parameters(), *aux.parameters()], lr=0.1)
+for step in range(5):
+    optimizer.zero_grad()
+    (F.mse_loss(net(x), y) + 0.0 * aux(net[0](x)).sum()).backward()
+    optimizer.step()
+""",
+    "one_layer_behind_a_dead_relu_and_elsewhere": """
+net[1], shared = torch.nn.ReLU(), net[0]
+with torch.no_grad(): shared.bias.fill_(-100)
+for step in range(5):
+    optimizer.zero_grad()
+    (F.mse_loss(net(x), y) + (shared(x) + 100).square().mean()).backward()
+    optimizer.step()
+""",
+    "inputs_of_zero_and_a_relu": """
+net[1] = torch.nn.ReLU()
+with torch.no_grad(): net[0].bias.fill_(1)
+for step in range(5):
+    optimizer.zero_grad()
+    F.mse_loss(net(0 * x), y).backward()
+    optimizer.step()
+""",
+    "frozen_later_with_zeros": """
+for step in range(9):
+    optimizer.zero_grad(set_to_none=False)
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+    if step == 1: net[0].requires_grad_(False)
+""",
+    "a_few_experts_with_zeros": """
+experts = torch.nn.ModuleList(torch.nn.Linear(4, 2) for _ in range(4))
+optimizer = torch.optim.SGD(experts.parameters(), lr=0.05)
+for chosen in (0, 1, 2, 3, 1, 2, 3, 1, 2):
+    optimizer.zero_grad(set_to_none=False)
+    F.mse_loss(experts[chosen](x), y).backward()
     optimizer.step()
 """,
     "frozen_later": """

@@ -304,6 +304,13 @@ find_unreached(const void *tensor, uint32_t *stack) {
 #endif
 }
 
+bool
+is_zero(const void *tensor) {
+  td_gradient gradient;
+  describe(const_cast<at::TensorImpl *>(static_cast<const at::TensorImpl *>(tensor)), &gradient);
+  return td_leaf_look_is_zero(&gradient);
+}
+
 } // namespace
 
 td_ring *
@@ -336,7 +343,8 @@ const td_observer *
 td_observer_get(void) {
   td_clock_has_counter = *td_probe_has_counter;
   static const td_observer observer = {
-      TORCH_VERSION,   tapedeck::attach, tapedeck::detach,    tapedeck::begin,
-      tapedeck::pause, tapedeck::resume, tapedeck::find_leaf, tapedeck::find_unreached};
+      TORCH_VERSION,       tapedeck::attach,         tapedeck::detach,
+      tapedeck::begin,     tapedeck::pause,          tapedeck::resume,
+      tapedeck::find_leaf, tapedeck::find_unreached, tapedeck::is_zero};
   return &observer;
 }

@@ -44,15 +44,6 @@ td_find_leaves_save(td_find_leaves *self, const td_event_saved_tensor *event, co
   self->single_shape = event->shape;
 }
 
-void
-td_find_leaves_learn(td_find_leaves *self, const td_catalog *catalog) {
-  if (!self->single || self->single_name) return;
-  const td_catalog_node *facts = td_catalog_node_find(catalog, self->single - 1);
-  if (!facts) return;
-  self->single_name = td_why_name_node_of(facts);
-  self->single_line = td_finding_line(facts);
-}
-
 static td_leaf_history *
 obtain(td_find_leaves *self, uint32_t name) {
   uint64_t *number = td_number_map_put(&self->numbers, name);
@@ -191,6 +182,125 @@ td_find_leaves_owner(const td_find_leaves *self, uint32_t node) {
   return leaf && leaf->has_owner && !leaf->is_shared ? 1 + leaf->owner : 0;
 }
 
+/* ---- layers behind a ReLU ---- */
+
+static bool
+is_zero(const td_find_leaves *self, const td_leaf_history *leaf) {
+  return leaf->name && leaf->n_stores >= STEPS && leaf->n_zeros == leaf->n_stores;
+}
+
+static bool
+is_turned(const td_catalog_node *node) {
+  return !strcmp(node->name, "TBackward0") || !strcmp(node->name, "TransposeBackward0");
+}
+
+static bool
+is_relu(const td_catalog_node *node) {
+  return !strcmp(node->name, "ReluBackward0");
+}
+
+#define USERS 8u /* of a leaf, the latest ones: its node may live for many passes */
+
+/* The node that hands its gradient to this one by one of its edges, from the last one on. */
+static const td_catalog_node *
+giver_at(const td_catalog *catalog, const td_catalog_node *node, uint32_t at) {
+  uint32_t edge = catalog->in_edges[node->first_in + node->n_in - 1 - at];
+  return td_catalog_node_find(catalog, catalog->edges[edge].from);
+}
+
+/* The only one, or NULL. */
+static const td_catalog_node *
+giver_of(const td_catalog *catalog, const td_catalog_node *node) {
+  return node && node->n_in == 1 ? giver_at(catalog, node, 0) : NULL;
+}
+
+/* The node that used a leaf, as it is or transposed; or NULL. */
+static const td_catalog_node *
+user_at(const td_catalog *catalog, const td_catalog_node *leaf, uint32_t at) {
+  const td_catalog_node *user = giver_at(catalog, leaf, at);
+  return user && is_turned(user) ? giver_of(catalog, user) : user;
+}
+
+static uint32_t
+count_users(const td_catalog_node *leaf) {
+  return leaf ? TD_MIN(leaf->n_in, USERS) : 0;
+}
+
+static bool
+is_of_layer(const td_catalog *catalog, const td_leaf_history *leaf, const td_catalog_node *layer) {
+  const td_catalog_node *node = leaf->name ? td_catalog_node_find(catalog, leaf->node) : NULL;
+  for (uint32_t i = 0; i < count_users(node); i++)
+    if (user_at(catalog, node, i) == layer) return true;
+  return false;
+}
+
+/* The last layer that used this leaf, if a ReLU alone hands its gradient to each of them; or NULL.
+ */
+static const td_catalog_node *
+layer_behind_relu(const td_catalog *catalog, uint32_t leaf) {
+  const td_catalog_node *node = td_catalog_node_find(catalog, leaf);
+  for (uint32_t i = 0; i < count_users(node); i++) {
+    const td_catalog_node *giver = giver_of(catalog, user_at(catalog, node, i));
+    if (!giver || !is_relu(giver)) return NULL;
+  }
+  return count_users(node) ? user_at(catalog, node, 0) : NULL;
+}
+
+/* What the ReLU gave out was zero if the weight that was multiplied with it got zeros, though the
+ * bias beside got others. Returns 1 + the item of that one, or 0. */
+static uint32_t
+find_alive(const td_find_leaves *self, const td_catalog *catalog, const td_catalog_node *relu) {
+  const td_catalog_node *layer = giver_of(catalog, relu);
+  uint32_t alive = 0, n_zero = 0;
+  for (uint32_t i = 0; layer && i < self->n; i++) {
+    const td_leaf_history *leaf = &self->items[i];
+    if (!is_of_layer(catalog, leaf, layer)) continue;
+    if (is_zero(self, leaf))
+      n_zero++;
+    else
+      alive = 1 + i;
+  }
+  return n_zero ? alive : 0;
+}
+
+/* With inputs of 0, a layer's weight gets zeros and its bias does not. */
+static bool
+are_all_zero(const td_find_leaves *self, const td_catalog *catalog, const td_catalog_node *layer) {
+  for (uint32_t i = 0; i < self->n; i++) {
+    const td_leaf_history *leaf = &self->items[i];
+    if (!is_zero(self, leaf) && is_of_layer(catalog, leaf, layer)) return false;
+  }
+  return true;
+}
+
+static void
+learn_dead(td_find_leaves *self, const td_catalog *catalog, td_leaf_history *leaf) {
+  const td_catalog_node *layer = layer_behind_relu(catalog, leaf->node);
+  const td_catalog_node *relu = giver_of(catalog, layer);
+  bool may_be = layer && are_all_zero(self, catalog, layer);
+  leaf->alive = may_be ? find_alive(self, catalog, relu) : 0;
+  if (!leaf->alive || self->relu) return;
+  self->relu = 1 + relu->id;
+  self->relu_name = td_why_name_node_of(relu);
+  self->relu_line = td_finding_line(relu);
+}
+
+#define LEAVES_MAX 1000u /* each zero one is compared with all */
+
+void
+td_find_leaves_learn(td_find_leaves *self, const td_catalog *catalog) {
+  const td_catalog_node *single =
+      self->single && !self->single_name ? td_catalog_node_find(catalog, self->single - 1) : NULL;
+  if (single) {
+    self->single_name = td_why_name_node_of(single);
+    self->single_line = td_finding_line(single);
+  }
+  for (uint32_t i = 0; i < self->n && self->n <= LEAVES_MAX; i++) {
+    td_leaf_history *leaf = &self->items[i];
+    if (is_zero(self, leaf) && !leaf->alive) learn_dead(self, catalog, leaf);
+  }
+}
+
 /* ---- telling ---- */
 
 typedef bool (*is_meant)(const td_find_leaves *self, const td_leaf_history *leaf);
@@ -206,9 +316,17 @@ is_never_cleared(const td_find_leaves *self, const td_leaf_history *leaf) {
          2 * leaf->n_kept_steps > leaf->n_steps;
 }
 
+/* A gradient came later: to this layer, or to one behind the same layer. */
 static bool
-is_zero(const td_find_leaves *self, const td_leaf_history *leaf) {
-  return leaf->name && leaf->n_stores >= STEPS && leaf->n_zeros == leaf->n_stores;
+has_revived(const td_find_leaves *self, uint32_t alive) {
+  for (uint32_t i = 0; i < self->n; i++)
+    if (self->items[i].alive == alive && !is_zero(self, &self->items[i])) return true;
+  return false;
+}
+
+static bool
+is_dead(const td_find_leaves *self, const td_leaf_history *leaf) {
+  return leaf->alive && !has_revived(self, leaf->alive);
 }
 
 static bool
@@ -357,6 +475,35 @@ tell_zero(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
            "full shows from which node on the gradients are zero."));
 }
 
+static void
+tell_dead(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
+  const td_leaf_history *first;
+  if (!count(self, is_dead, &first)) return;
+  char *names = list_names(self, is_dead, tape);
+  char *alive =
+      td_line_dup(td_tape_string(tape, self->items[first->alive - 1].name), TD_NAME_SHOWN);
+  char *text = td_format(td_translate("All gradients of %s were zero, %u times for each. %s, which "
+                                      "hands gradients on to them, passed nothing on."),
+                         names, first->n_stores, self->relu_name);
+  char *advice = td_format(
+      td_translate(
+          "%s got other gradients than zero, but the weight beside it did not. So all results of "
+          "the "
+          "ReLU that count for the loss were 0: none of these inputs was above 0, where alone it "
+          "passes gradients on. A bias far below 0, or inputs of a wrong scale do that."),
+      alive);
+  td_findings_add(findings,
+                  (td_finding){.kind = TD_FINDING_dead_layer,
+                               .seq = first->seq,
+                               .node = self->relu - 1,
+                               .n = 1,
+                               .text = text,
+                               .advice = advice,
+                               .line = self->relu_line ? td_dup_string(self->relu_line) : NULL});
+  free(alive);
+  free(names);
+}
+
 /* Owned parameters without a name must all lack a gradient: else a nameless one may be any leaf. */
 static uint32_t
 count_orphans(const td_find_leaves *self, td_tape *tape) {
@@ -406,6 +553,7 @@ void
 td_find_leaves_tell(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
   tell_never_cleared(self, tape, findings);
   tell_zero(self, tape, findings);
+  tell_dead(self, tape, findings);
   tell_other_parameters(self, tape, findings);
   tell_lost(self, tape, findings);
 }
@@ -415,6 +563,8 @@ td_find_leaves_fini(td_find_leaves *self) {
   free(self->items);
   free(self->single_name);
   free(self->single_line);
+  free(self->relu_name);
+  free(self->relu_line);
   td_number_map_fini(&self->numbers);
   td_number_map_fini(&self->labels);
   td_number_map_fini(&self->seen);

@@ -27,6 +27,9 @@ typedef struct td_leaf_history {
   bool is_late, was_idle;         /* stored after a step without; in between too */
   uint32_t missing_step;          /* at which it had no gradient, nor later; or 0 */
   uint64_t missing_seq;
+  /* If a ReLU passed nothing on to it, 1 + the item of a leaf behind that ReLU, which got other
+   * gradients than zero; else 0. */
+  uint32_t alive;
 } td_leaf_history;
 
 typedef struct td_find_leaves {
@@ -42,6 +45,8 @@ typedef struct td_find_leaves {
   uint32_t single;       /* 1 + the first one whose result has a last dimension of one element */
   uint32_t single_shape; /* string: of that result */
   char *single_name, *single_line; /* (owned) or NULL */
+  uint32_t relu;                   /* 1 + the first one that passed nothing on, or 0 */
+  char *relu_name, *relu_line;     /* (owned) or NULL */
 } td_find_leaves;
 
 void td_find_leaves_label(td_find_leaves *self, const td_event_node_label *event);
@@ -77,8 +82,8 @@ uint32_t td_find_leaves_owner(const td_find_leaves *self, uint32_t node);
 /* td_find_leaves_label_of returns a leaf's name, a string, or 0. */
 uint32_t td_find_leaves_label_of(const td_find_leaves *self, uint32_t node);
 
-/* td_find_leaves_learn takes names of a segment's nodes. td_find_leaves_tell adds what was found on
- * the whole tape. */
+/* td_find_leaves_learn takes names of a segment's nodes, and what lies between them.
+ * td_find_leaves_tell adds what was found on the whole tape. */
 void td_find_leaves_learn(td_find_leaves *self, const td_catalog *catalog);
 void td_find_leaves_tell(const td_find_leaves *self, td_tape *tape, td_findings *findings);
 void td_find_leaves_fini(td_find_leaves *self);

@@ -32,6 +32,9 @@
  *   generator's pass stores into.
  * - all_zero: three stores at least into each parameter, and nothing but zeros in all of them.
  *   Parameters beside others that get gradients do not count: a program may weigh a term with 0.
+ * - dead_layer: three stores at least into each leaf of a node, all of them zeros, and a ReLU alone
+ *   hands its gradient on to that node. The node behind the ReLU, alone again, has a leaf with
+ * zeros alone, its weight, and one with other gradients, its bias.
  * - stale_node: a node that is no view was made of a parameter alone or with one other node, and
  *   ran after two steps, or more, that the parameter's optimizer made since.
  * - other_parameters: as many parameters of optimizers without name and gradient as there are
