@@ -47,6 +47,7 @@ print_json(const td_tape_info *info, const td_findings *findings) {
     td_member_string(json, "text", finding->text);
     td_member_text(json, "advice", finding->advice);
     td_member_text(json, "line", finding->line);
+    td_member_text(json, "source", finding->source);
     td_json_end_object(json);
   }
   td_json_end_array(json);
@@ -80,6 +81,7 @@ print_finding(const td_finding *finding) {
   printf("\n  %s\n", finding->text);
   if (*finding->advice) printf("  %s\n", finding->advice);
   printf("  %s\n", place);
+  if (finding->source) printf("  That line: %s\n", finding->source);
 }
 
 /* td_findings_search_note says what the recording did not look for. */

@@ -3,6 +3,7 @@
 
 #include "engine/base/number_map.h"
 #include "engine/events/emit.h"
+#include "engine/probe/source_lines.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,6 +57,14 @@ print_attribute(const td_python *python, FILE *out, void *code, const char *name
   if (value) python->Py_DecRef(value);
 }
 
+static void
+note_line(const td_python *python, void *code, int line) {
+  void *file = td_python_slot_named(code, "co_filename");
+  const char *path = td_python_text(python, file);
+  if (path) td_source_lines_note(path, line);
+  if (file) python->Py_DecRef(file);
+}
+
 static uint32_t
 make_text(const td_python *python, const frames *self) {
   char *text = NULL;
@@ -68,6 +77,7 @@ make_text(const td_python *python, const frames *self) {
     fprintf(out, ":%d ", self->lines[i]);
     print_attribute(python, out, self->codes[i], "co_name");
     if (i > 0) putc('\n', out);
+    note_line(python, self->codes[i], self->lines[i]);
   }
   fclose(out);
   uint32_t id = td_intern(text);

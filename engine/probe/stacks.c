@@ -26,6 +26,7 @@
 #include "engine/probe/modules.h"
 #include "engine/probe/own_time.h"
 #include "engine/probe/python.h"
+#include "engine/probe/source_lines.h"
 #include "engine/probe/steps.h"
 
 #include <pthread.h>
@@ -191,6 +192,7 @@ td_stacks_label(const void *tensor) {
 void
 td_stacks_tell(void) {
   td_leaves_begin(td_stacks_has_names());
+  td_source_lines_tell();
   td_knowledge how = td_stacks_has_names() ? TD_knowledge_observed : TD_knowledge_absent;
   TD_EMIT(known, .kind = td_intern_static("node_module"), .how = how);
   TD_EMIT(known, .kind = td_intern_static("node_label"), .how = how);

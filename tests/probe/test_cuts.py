@@ -81,6 +81,30 @@ for step in range(3):
     optimizer.step()
 """
 
+# The program may change a file once it runs, and another file of the same name may have made a node.
+READ = """
+import os, sys, torch
+BEFORE
+trunk, head = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*trunk.parameters(), *head.parameters()], lr=0.1)
+for step in range(3):
+    h = trunk(torch.ones(3, 4)).detach()  # cut
+    optimizer.zero_grad()
+    head(h).square().sum().backward()
+    optimizer.step()
+"""
+SAME_NAME = """sys.path.insert(0, 'other')
+import program as other"""
+OTHER = """
+import torch
+# The same line as in the other program:
+
+
+other = (
+    torch.ones(2, requires_grad=True).exp())
+other.sum().backward()
+"""
+
 STEP_BETWEEN = """
 import torch
 critic = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
@@ -129,9 +153,9 @@ def line_of(program, mark):
 
 
 class Cuts(RecordCase):
-    def findings_of(self, python, program, returncode=0):
+    def findings_of(self, python, program, returncode=0, options=()):
         (self.folder / 'program.py').write_text(program)
-        done = self.run_in(TAPEDECK, 'record', '--force', '-o', 'a.tape', '--', python, 'program.py')
+        done = self.run_in(TAPEDECK, 'record', '--force', *options, '-o', 'a.tape', '--', python, 'program.py')
         self.assertEqual(done.returncode, returncode, done.stderr)
         return json.loads(self.ask('findings', '--json', 'a.tape').stdout)['findings']
 
@@ -162,6 +186,24 @@ class Cuts(RecordCase):
                 alone, = self.findings_of(python, CAST_FIRST.replace('CACHE', '').replace('BETWEEN', '').replace('student(teacher(x))', 'student(x)'))
                 self.assertIn('gradients are switched off', alone['advice'])
                 self.assertNotIn('autocast', alone['advice'])
+
+    def test_text_of_the_line(self):
+        """As it was when the program began; none if the file has changed, or if two files have a line of this name."""
+        line = 'h = trunk(torch.ones(3, 4)).detach()  # cut'
+        (self.folder / 'other').mkdir()
+        (self.folder / 'other' / 'program.py').write_text('\n' + OTHER)
+        for version, python in torches.each():
+            for before, text in (('', line), ('os.utime(__file__)', None), (SAME_NAME, None)):
+                with self.subTest(version=version, before=before):
+                    program = READ.replace('BEFORE', before)
+                    found, = self.findings_of(python, program, options=('--stacks',))
+                    self.assertEqual(found['line'], line_of(program, '# cut'))
+                    self.assertEqual(found['source'], text)
+            self.assertIn('That line: ' + line, self.shown(python, READ.replace('BEFORE', '')))
+
+    def shown(self, python, program):
+        self.findings_of(python, program)
+        return self.ask('findings', 'a.tape').stdout
 
     def test_what_wrote(self):
         for version, python in torches.each():

@@ -204,13 +204,15 @@ tell_group(const td_find_unreached *self, const td_unreached *first, td_tape *ta
            td_findings *findings) {
   bool is_nameless = first->is_nameless && first->cut == TD_cut_kind_none;
   const char *advice = is_nameless ? advice_of_nameless() : advice_of(first->cut);
-  td_findings_add(findings, (td_finding){.kind = TD_FINDING_no_gradient,
-                                         .seq = first->seq,
-                                         .node = TD_NONE,
-                                         .n = 1,
-                                         .text = tell_text(self, first, tape),
-                                         .advice = td_dup_string(td_translate(advice)),
-                                         .line = line_of(first, tape)});
+  td_findings_add(findings,
+                  (td_finding){.kind = TD_FINDING_no_gradient,
+                               .seq = first->seq,
+                               .node = TD_NONE,
+                               .n = 1,
+                               .text = tell_text(self, first, tape),
+                               .advice = td_dup_string(td_translate(advice)),
+                               .line = line_of(first, tape),
+                               .is_line_of_caller = first->cut == TD_cut_kind_checkpoint});
 }
 
 /* 0 for a place that was met before, else its number from 1 on. */

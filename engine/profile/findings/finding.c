@@ -107,6 +107,7 @@ fini(td_finding *finding) {
   free(finding->text);
   free(finding->advice);
   free(finding->line);
+  free(finding->source);
 }
 
 void

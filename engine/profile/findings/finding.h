@@ -36,17 +36,19 @@ bool td_findings_look_at_roots(const td_catalog *catalog);
 
 typedef struct td_finding {
   td_finding_kind kind;
-  uint64_t seq;        /* the event that shows it: of several, the first */
-  uint32_t node;       /* that it is about, or TD_NONE */
-  uint32_t step;       /* the training step in which the event lies, or TD_NONE */
-  uint32_t graph_task; /* the outermost pass in which it lies, or TD_NONE */
-  uint32_t pass;       /* the place of that one among all passes, from 1; 0: not known */
-  uint64_t n;          /* how many times */
-  bool has_passes;     /* it is about what differs between two passes */
-  uint32_t passes[2];  /* graph tasks, that of `seq` first */
-  char *text;          /* (owned) what happened */
-  char *advice;        /* (owned) what it means, or what to do; "" */
-  char *line;          /* (owned) "net.py:9", or NULL */
+  uint64_t seq;           /* the event that shows it: of several, the first */
+  uint32_t node;          /* that it is about, or TD_NONE */
+  uint32_t step;          /* the training step in which the event lies, or TD_NONE */
+  uint32_t graph_task;    /* the outermost pass in which it lies, or TD_NONE */
+  uint32_t pass;          /* the place of that one among all passes, from 1; 0: not known */
+  uint64_t n;             /* how many times */
+  bool has_passes;        /* it is about what differs between two passes */
+  uint32_t passes[2];     /* graph tasks, that of `seq` first */
+  char *text;             /* (owned) what happened */
+  char *advice;           /* (owned) what it means, or what to do; "" */
+  char *line;             /* (owned) "net.py:9", or NULL */
+  bool is_line_of_caller; /* it is not the innermost one of the stack that shows it */
+  char *source;           /* (owned) the text of that line, or NULL */
 } td_finding;
 
 typedef struct td_findings {

@@ -8,6 +8,7 @@
 #include "engine/profile/findings/find_hooks.h"
 #include "engine/profile/findings/find_kept.h"
 #include "engine/profile/findings/find_leaves.h"
+#include "engine/profile/findings/find_lines.h"
 #include "engine/profile/findings/find_orders.h"
 #include "engine/profile/findings/find_places.h"
 #include "engine/profile/findings/find_ranks.h"
@@ -41,6 +42,7 @@ typedef struct looking {
   td_find_kept kept;
   td_find_orders orders;
   td_find_places places;
+  td_find_lines lines;
   td_find_unreached unreached;
   td_find_leaves leaves;
   td_find_stale stale;
@@ -110,6 +112,7 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     td_find_leaves_make(&self->leaves, event->node_new.node,
                         td_tape_string(self->tape, event->node_new.name));
     self->has_stacks |= event->node_new.stack != 0;
+    td_find_lines_meet(&self->lines, self->tape, event->node_new.stack);
     td_find_roots_make(&self->roots, &event->node_new);
     td_find_slices_make(&self->slices, event->node_new.node,
                         td_tape_string(self->tape, event->node_new.name));
@@ -152,6 +155,7 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     return td_find_leaves_lose(&self->leaves, &event->gradient_missing, seq);
   case TD_EVENT_graphs_unreached:
     self->unreached_graphs = event->graphs_unreached;
+    td_find_lines_meet(&self->lines, self->tape, event->graphs_unreached.stack);
     self->unreached_seq = seq;
     return;
   case TD_EVENT_left_out:
@@ -172,7 +176,10 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     return td_find_hooks_take(&self->hooks, &event->hook_begin, seq);
   case TD_EVENT_no_gradient:
     td_find_leaves_miss(&self->leaves, event->no_gradient.name);
+    td_find_lines_meet(&self->lines, self->tape, event->no_gradient.stack);
     return td_find_unreached_take(&self->unreached, self->tape, &event->no_gradient, seq);
+  case TD_EVENT_source_line:
+    return td_find_lines_read(&self->lines, self->tape, &event->source_line);
   case TD_EVENT_step:
     return td_find_places_step(&self->places, &event->step, seq);
   case TD_EVENT_graph_task_begin:
@@ -299,6 +306,7 @@ tell(looking *self) {
   self->findings->n_left_out += self->troubles.n_left_out;
   td_findings_finish(self->findings);
   td_find_places_tell(&self->places, self->has_processes, self->findings);
+  td_find_lines_tell(&self->lines, self->tape, self->findings);
   for (uint32_t i = 0; i < self->findings->n && !self->has_stacks; i++)
     self->findings->lacks_lines |= !self->findings->items[i].line;
 }
@@ -310,6 +318,7 @@ fini(looking *self) {
   td_find_kept_fini(&self->kept);
   td_find_orders_fini(&self->orders);
   td_find_places_fini(&self->places);
+  td_find_lines_fini(&self->lines);
   td_find_unreached_fini(&self->unreached);
   td_find_leaves_fini(&self->leaves);
   td_find_stale_fini(&self->stale);

@@ -48,11 +48,12 @@ make_title(const td_finding *finding) {
   return finding->n > 1 ? g_strdup_printf(_("%s, %s times"), title, times) : g_strdup(title);
 }
 
-/* "net.py:9 · step 3 · backward pass 4 (graph task 3) · event 812" */
+/* "net.py:9: y = x.log() · step 3 · backward pass 4 (graph task 3) · event 812" */
 static char *
 make_place(const td_finding *finding) {
   GString *place = g_string_new(finding->line ? finding->line : "");
   char *pass = td_finding_dup_pass(finding);
+  if (finding->source) g_string_append_printf(place, ": %s", finding->source);
   if (finding->step != TD_NONE) td_dotted_take(place, g_strdup_printf(_("step %u"), finding->step));
   if (pass) td_dotted_add(place, pass);
   free(pass);
