@@ -55,7 +55,7 @@ INSTEAD = {"run": "run --help", "run --keep": "run --keep 2steps train.py", "COM
            "whatif FILE -o FILE": "whatif FILE --policy fifo -o FILE"}
 
 # They say what they found with their status.
-JUDGES = ("findings", "check")
+JUDGES = ("answers", "findings", "check")
 
 
 def documents():
