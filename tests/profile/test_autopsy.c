@@ -70,6 +70,18 @@ test_missing(void) {
   td_autopsy_fini(&self);
 }
 
+/* Each event of a hostile tape may begin a group: then nothing is told, and it costs no square. */
+static void
+test_many_groups(void) {
+  td_autopsy self = {0};
+  for (uint32_t i = 0; i < 300000; i++)
+    take(&self, 0, (made){.operation = "BARRIER", .instance = i, .size = 2, .number = 1});
+  g_assert_cmpuint(self.n_groups, <, 5000);
+  td_autopsy_end(&self, 0, 3, S);
+  g_assert_null(find(&self, 9 * S).group);
+  td_autopsy_fini(&self);
+}
+
 /* Ends by a signal from outside say nothing; one that failed does. */
 static void
 test_ends(void) {
@@ -228,6 +240,7 @@ test_lacks(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/profile/autopsy/many_groups", test_many_groups);
   g_test_add_func("/profile/autopsy/missing", test_missing);
   g_test_add_func("/profile/autopsy/ends", test_ends);
   g_test_add_func("/profile/autopsy/followers", test_followers);

@@ -9,6 +9,9 @@
 #define WAITED_NS UINT64_C(1000000000)
 #define LONGER 2u /* than ever before */
 
+/* A process of a tape with more groups looks for its group in all of them. */
+#define GROUPS_MAX 4096u
+
 /* ---- what is the same for all ranks ---- */
 
 enum { SIZES = 1, PEER = 2 };
@@ -155,7 +158,11 @@ compare(td_autopsy_group *group, td_autopsy_member *member, const td_handed *han
 void
 td_autopsy_take(td_autopsy *self, uint32_t process, const td_event_collective *event,
                 const char *name, td_handed handed) {
-  if (is_of_two(handed.operation)) return;
+  if (is_of_two(handed.operation) || self->is_confused) return;
+  if (self->n_groups == GROUPS_MAX) {
+    td_autopsy_lack(self);
+    return;
+  }
   uint64_t *place = td_number_map_put(&self->places, (uint64_t)process << 32 | event->instance);
   if (!*place) *place = join_group(self, process, event, name);
   td_autopsy_group *group = &self->groups[(*place >> 32) - 1];

@@ -14,7 +14,8 @@
  * sides the larger one is right, or else that of the lowest rank.
  *
  * Groups without names are those of the same size, if each process has one such group. Nobody can
- * tell if a member of the group has no tape, or if a tape lacks events.
+ * tell if a member of the group has no tape, or if a tape lacks events. Of more than some thousand
+ * groups it finds nothing: each process looks for its own group among all.
  *
  * One thread at a time. */
 #pragma once
