@@ -116,6 +116,7 @@ td_command_answers(int argc, char **argv) {
   if (made == TD_OK) made = td_answers_make(tape, &answers, &error);
   if (made == TD_OK && as_json) print_json(&answers);
   if (made == TD_OK && !as_json) print_text(argv[1], &answers);
+  if (made == TD_OK) made = td_tape_check_readable(tape, &error);
   status = answers.is_bad ? TD_EXIT_BAD : TD_EXIT_OK;
   td_answers_fini(&answers);
   td_tape_close(tape);

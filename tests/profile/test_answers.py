@@ -99,6 +99,18 @@ class Answers(unittest.TestCase):
         self.assertIn("--anomaly", run("answers", plain).partition("What was not looked for")[2])
         self.assertNotIn("--anomaly", run("answers", looked, ok=(1,)))
 
+    def test_damaged(self):
+        """What is not on a tape that was cut off may have happened."""
+        cut = os.path.join(self.folder.name, "cut.tape")
+        with open(self.tapes["mlp"], "rb") as whole, open(cut, "wb") as file:
+            file.write(whole.read()[:3000])
+        self.assertIsNotNone(asked(cut, "info")["damage"])
+        told = asked(cut, "answers")["answers"]
+        for answer in told:
+            if answer["ns"] is None and answer["bytes"] is None and answer["topic"] != "unlooked":
+                self.assertRegex(answer["text"], "in what the tape has|is not known")
+        self.assertIn("The tape is damaged", [answer for answer in told if answer["topic"] == "unlooked"][0]["text"])
+
 
 if __name__ == "__main__":
     skipping.main()

@@ -77,6 +77,12 @@ add_plain(td_answers *self, td_answer_topic topic, td_sentence sentence) {
   add(self, answer_of(topic, td_dup_string(td_sentence_text(sentence))));
 }
 
+/* What is not on the tape may have happened, if the tape lacks events. */
+static void
+add_absence(td_answers *self, td_answer_topic topic, td_sentence sentence, td_sentence in_part) {
+  add_plain(self, topic, self->lacks_events ? in_part : sentence);
+}
+
 /* ---- what is wrong, and what was not looked for ---- */
 
 static char *
@@ -118,7 +124,7 @@ tell_wrong(td_answers *self, const td_findings *findings) {
   if (findings->status)
     add_failed(self, findings->status);
   else
-    add_plain(self, TD_ANSWER_wrong, TD_SAY_answer_nothing);
+    add_absence(self, TD_ANSWER_wrong, TD_SAY_answer_nothing, TD_SAY_answer_nothing_in_part);
 }
 
 static void
@@ -212,7 +218,7 @@ add_part(td_answers *self, const td_report *report, td_wall_part part) {
 static void
 tell_time(td_answers *self, const td_report *report) {
   if (!report->n_passes) {
-    add_plain(self, TD_ANSWER_time, TD_SAY_answer_no_passes);
+    add_absence(self, TD_ANSWER_time, TD_SAY_answer_no_passes, TD_SAY_answer_no_passes_in_part);
     return;
   }
   add_passes(self, report);
@@ -274,7 +280,7 @@ tell_waits(td_answers *self, const td_contention *contention) {
   if (!knows_locks)
     add_plain(self, TD_ANSWER_waits, TD_SAY_answer_locks_unknown);
   else if (!contention->locks.n_locks)
-    add_plain(self, TD_ANSWER_waits, TD_SAY_answer_no_locks);
+    add_absence(self, TD_ANSWER_waits, TD_SAY_answer_no_locks, TD_SAY_answer_no_locks_in_part);
   else
     for (uint32_t i = 0; i < contention->locks.n_locks && i < 2; i++)
       add_lock(self, contention, &contention->locks.locks[i]);
@@ -301,15 +307,21 @@ add_holder(td_answers *self, const td_memory_holder *holder) {
 static void
 tell_memory(td_answers *self, const td_memory *memory) {
   const td_memory_moment *peak = &memory->peak;
-  if (!memory->is_known[TD_HELD_saved]) {
-    add_plain(self, TD_ANSWER_memory, TD_SAY_answer_memory_unknown);
-    return;
-  }
-  if (peak->seq == UINT64_MAX) {
+  int n_known = 0;
+  for (int group = 0; group < TD_N_HOLDING_GROUPS; group++)
+    n_known += memory->is_known[group];
+  bool is_whole = n_known == TD_N_HOLDING_GROUPS && !self->lacks_events;
+  if (peak->seq == UINT64_MAX && is_whole) {
     add_plain(self, TD_ANSWER_memory, TD_SAY_answer_memory_none);
     return;
   }
-  td_answer most = answer_of(TD_ANSWER_memory, td_dup_string(td_sentence_text(TD_SAY_answer_peak)));
+  if (peak->seq == UINT64_MAX) {
+    add_plain(self, TD_ANSWER_memory, TD_SAY_answer_memory_unknown);
+    return;
+  }
+  td_answer most = answer_of(
+      TD_ANSWER_memory,
+      td_dup_string(td_sentence_text(is_whole ? TD_SAY_answer_peak : TD_SAY_answer_peak_in_part)));
   most.bytes = td_memory_total(&peak->level);
   most.seq = peak->seq;
   most.graph_task = peak->graph_task;
@@ -355,13 +367,14 @@ read_memory(td_answers *self, td_tape *tape, td_error *error) {
 td_status
 td_answers_make(td_tape *tape, td_answers *answers, td_error *error) {
   static reading *const readings[] = {read_times, read_waits, read_memory};
-  *answers = (td_answers){0};
+  const td_tape_info *info = td_tape_info_get(tape);
+  *answers = (td_answers){.lacks_events = info->damage || info->n_dropped};
   td_findings findings = {0};
   td_status status = td_findings_make(tape, &findings, error);
   if (status == TD_OK) tell_wrong(answers, &findings);
   for (size_t i = 0; i < TD_N_ELEMENTS(readings) && status == TD_OK; i++)
     status = readings[i](answers, tape, error);
-  if (status == TD_OK) tell_unlooked(answers, td_tape_info_get(tape), &findings);
+  if (status == TD_OK) tell_unlooked(answers, info, &findings);
   td_findings_fini(&findings);
   return status;
 }

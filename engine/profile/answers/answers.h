@@ -49,6 +49,7 @@ typedef struct td_answers {
   uint32_t n, capacity;
   uint32_t n_more[TD_N_ANSWER_TOPICS]; /* that were left out */
   bool is_bad;                         /* something is wrong */
+  bool lacks_events;                   /* the tape is damaged, or its recorder lost events */
 } td_answers;
 
 /* td_answers_make reads the tape as findings.h, report.h, contention.h and memory.h do, one after
