@@ -181,11 +181,22 @@ take_cause_now(td_catalog_builder *builder, const td_any_event *any) {
                  (td_catalog_cause){builder->seq, any->cause_now.cause});
 }
 
+/* A power of two: a tape with many processes tells of them one by one. */
+static size_t
+room_for(size_t n_processes) {
+  size_t room = n_processes ? 8 : 0;
+  while (room < n_processes)
+    room *= 2;
+  return room;
+}
+
 /* Processes are few and numbered from 0. */
 void
 td_catalog_know_process(td_catalog *catalog, uint32_t process) {
   if (process < catalog->n_processes) return;
-  catalog->processes = td_realloc(catalog->processes, process + 1u, sizeof *catalog->processes);
+  size_t room = room_for(process + (size_t)1);
+  if (room > room_for(catalog->n_processes))
+    catalog->processes = td_realloc(catalog->processes, room, sizeof *catalog->processes);
   while (catalog->n_processes <= process)
     catalog->processes[catalog->n_processes++] = (td_catalog_process){.name = "", .rank = -1};
 }
