@@ -58,9 +58,7 @@ static const char *const mores[] = {[TD_ANSWER_wrong] = "findings",
 
 static void
 print_figure(const td_answer *answer) {
-  g_autofree char *figure = answer->ns      ? td_format_ns((double)answer->ns)
-                            : answer->bytes ? td_format_bytes(answer->bytes)
-                                            : g_strdup("");
+  g_autofree char *figure = td_format_figure(answer->ns, answer->bytes);
   g_autofree char *share =
       answer->share < 0 ? g_strdup("") : g_strdup_printf("%.0f %%", 100 * answer->share);
   td_column_print(figure, 9);

@@ -5,7 +5,7 @@
 #include "app/common/shell_name.h"
 #include "app/print/sentences.h"
 #include "app/session/watchable.h"
-#include "engine/profile/findings/findings.h"
+#include "engine/profile/answers/answers.h"
 #include "engine/profile/recorder_notes.h"
 #include "ui/geometry/format.h"
 
@@ -28,11 +28,29 @@ list_names(const GPtrArray *tapes) {
   return g_string_free(g_steal_pointer(&names), FALSE);
 }
 
-/* A longer tape would keep the user waiting: `findings` looks through it. */
+/* A longer tape would keep the user waiting: `findings` and `answers` look through it. */
 #define EVENTS_SEARCHED 500000
 
+/* One line on each topic but what is wrong, which the last line tells. */
+static void
+print_answers(td_tape *tape, const td_findings *findings) {
+  td_answers answers = {0};
+  td_status status = td_answers_make_with(tape, findings, &answers, NULL);
+  for (td_answer_topic topic = TD_ANSWER_wrong + 1; topic < TD_N_ANSWER_TOPICS && !status;
+       topic++) {
+    const td_answer *answer = td_answers_main(&answers, topic);
+    if (!answer) continue;
+    g_autofree char *figure = td_format_figure(answer->ns, answer->bytes);
+    g_autofree char *share =
+        answer->share < 0 ? g_strdup("") : g_strdup_printf(", %.0f %%", 100 * answer->share);
+    fprintf(stderr, "tapedeck: %s: %s%s%s%s\n", td_answer_topic_title(topic), answer->text,
+            *figure ? ": " : "", figure, share);
+  }
+  td_answers_fini(&answers);
+}
+
 /* What was recorded, and what `findings` says of it; without that if nobody can tell. *stopped is
- * what the recorder did no more. */
+ * what the recorder did no more. Prints the answers about the tape. */
 static char *
 dup_found(const char *recorded, td_tape *tape, uint32_t *stopped) {
   td_findings findings = {0};
@@ -45,6 +63,7 @@ dup_found(const char *recorded, td_tape *tape, uint32_t *stopped) {
   const char *title = findings.n ? td_finding_kind_title(findings.items[0].kind) : NULL;
   char *text = td_printed_dup(sentence, {"tapes", recorded}, {"findings", count}, {"title", title});
   *stopped = findings.recorder_stopped;
+  if (!status) print_answers(tape, &findings);
   td_findings_fini(&findings);
   return text;
 }

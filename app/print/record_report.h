@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The last line of `tapedeck record`. Main thread. */
+ * The last lines of `tapedeck record`. Main thread. */
 #pragma once
 
 #include "app/session/record_session.h"
 
-/* td_record_report_print says where the tapes are, or why there are none. `program` is the first
- * word of the command. */
+/* td_record_report_print says where the tapes are and what they answer, or why there are none.
+ * `program` is the first word of the command. */
 void td_record_report_print(const td_record_result *result, const td_steps_choice *steps,
                             const char *program);

@@ -26,9 +26,9 @@ function showLeftOut() {
 
 /* The button of an event that this page has; of another one its number. */
 function placeOf({seq, line}) {
-  const position = seq - data.first + 1, isHere = position >= 1 && position <= nEvents;
-  const place = isHere ? make("button", {type: "button", class: "link", "data-seq": seq, onclick: () => player.go(position)}, `go to event ${countText(seq)}`)
-    : `event ${countText(seq)}, not on this page`;
+  const position = seq - data.first + 1, isHere = position >= 1 && position <= nEvents, text = `event ${countText(seq)}`;
+  const place = isHere ? make("button", {type: "button", class: "link", "data-seq": seq, title: "Go there", onclick: () => player.go(position)}, text)
+    : make("span", {title: "Not on this page"}, text);
   return make("span", {class: "dim"}, place, line && `, ${line}`);
 }
 
@@ -40,10 +40,23 @@ function showFindings() {
     make("p", {}, `${one.text.replace(/\.$/, "")}.`), one.advice && make("p", {class: "dim"}, one.advice));
   const cards = findings.items.map(card), rest = cards.length - SHOWN;
   const more = rest > 0 && make("li", {}, make("details", {}, make("summary", {}, many(rest, "more finding", "more findings")), make("ul", {}, ...cards.slice(SHOWN))));
-  const limits = [findings.left_out && `${many(findings.left_out, "more finding is", "more findings are")} left out.`, findings.note].filter(Boolean);
-  fill(byId("problems"), ...cards.slice(0, SHOWN), more, limits.length > 0 && make("li", {class: "dim"}, limits.join(" ")));
+  const limit = findings.left_out > 0 && make("li", {class: "dim"}, `${many(findings.left_out, "more finding is", "more findings are")} left out.`);
+  fill(byId("problems"), ...cards.slice(0, SHOWN), more, limit);
   byId("problems").hidden = cards.length === 0;
-  if (!cards.length) byId("facts").append(` · no findings${findings.note ? `. ${findings.note}` : ""}`);
+}
+
+/* Answers about the whole program, as `tapedeck answers` tells them. What is wrong has cards of its own. */
+function showAnswers() {
+  const {answers, findings} = data;
+  if (!answers) return;
+  const shareOf = ({share}) => share !== undefined && make("span", {class: "number"}, `${(100 * share).toFixed(0)} % `);
+  const barOf = ({share}) => share !== undefined && make("i", {class: "bar-of", style: `width:${(100 * Math.min(share, 1)).toFixed(1)}%`, "aria-hidden": "true"});
+  const detailOf = ({text, detail}) => (detail ? make("details", {}, make("summary", {}, text), detail) : make("span", {}, text));
+  const row = (one) => make("li", {}, barOf(one), one.figure && make("b", {class: "number"}, one.figure, " "), shareOf(one), detailOf(one), " ", one.seq !== undefined && placeOf(one));
+  const topic = ({topic: name, title, items, left_out: rest}) => make("section", {"data-topic": name}, make("h3", {}, title),
+    make("ul", {}, ...items.map(row), rest > 0 && make("li", {class: "dim"}, `${many(rest, "more is", "more are")} left out.`)));
+  fill(byId("answers"), ...answers.filter(({topic: name}) => name !== "wrong" || !findings.items.length).map(topic));
+  byId("answers").hidden = false;
 }
 
 function showPasses() {
@@ -74,8 +87,6 @@ function showKnown() {
   fill(byId("known"),
     tape.level && make("p", {}, "Recorded by: ", make("b", {}, tape.level), tape.reason ? ` (${tape.reason})` : "", "."),
     row("observed", "The recording saw each of these events:"), row("reconstructed", "These follow from the engine's rules:"),
-    data.findings && data.findings.unjudged.length > 0 &&
-      make("p", {}, "Not judged, because the tape has no such events, or too many: ", make("span", {class: "dim"}, data.findings.unjudged.join("; ")), "."),
     make("p", {}, `A dash (${NONE}) stands for what cannot be known here. It says why if you point at it.`),
     make("p", {}, "All states come from Tapedeck's replay of the tape. This page only shows them."));
   byId("made").textContent = `Made by Tapedeck ${data.program} from ${data.tape.file}. This page needs no network and sends nothing.`;
@@ -109,6 +120,7 @@ function repaint() {
 showHead();
 showLeftOut();
 showFindings();
+showAnswers();
 showPasses();
 showLegend();
 showKnown();

@@ -607,6 +607,16 @@ class SilentMistakes(unittest.TestCase):
                 text = subprocess.run([TAPEDECK, "findings", tape], capture_output=True, text=True, timeout=100).stdout
                 self.assertEqual("record --stacks does" in text, line is None, text)
 
+    def assert_answers(self, tape, lines):
+        """A recording says of each topic what `answers` says: one answer with its title."""
+        told = json.loads(subprocess.run([TAPEDECK, "answers", tape, "--json"], capture_output=True, text=True, timeout=100).stdout)["answers"]
+        for topic, title in (("time", "Where the time goes"), ("waits", "Who waits"), ("memory", "What holds memory"), ("unlooked", "What was not looked for")):
+            line, = (line for line in lines if line.startswith(f"tapedeck: {title}: "))
+            of_topic = [answer for answer in told if answer["topic"] == topic]
+            most = max(of_topic, key=lambda answer: (answer["share"] or 0, (answer["ns"] or answer["bytes"] or 0) > 0, -of_topic.index(answer)))
+            self.assertTrue(line.startswith(f"tapedeck: {title}: {most['text']}"), (line, of_topic))
+            self.assertEqual(f"{100 * (most['share'] or 0):.0f} %" in line, most["share"] is not None, line)
+
     def test_words(self):
         """A program that failed is not told that nothing is wrong, and a recording ends with what it found."""
         with tempfile.TemporaryDirectory() as folder:
@@ -618,7 +628,9 @@ class SilentMistakes(unittest.TestCase):
                     with open(script, "w") as file:
                         file.write(START + program)
                     done = subprocess.run([TAPEDECK, "record", "--force", "-o", tape, "--", python, script], capture_output=True, text=True, timeout=300)
-                    self.assertIn(f"recorded {tape}; {found}; see it with", done.stderr.splitlines()[-1])
+                    *answers, last = done.stderr.splitlines()
+                    self.assertIn(f"recorded {tape}; {found}; see it with", last)
+                    self.assert_answers(tape, answers)
                     text = subprocess.run([TAPEDECK, "findings", tape], capture_output=True, text=True, timeout=100).stdout
                     self.assertRegex(text.splitlines()[0], re.escape(told) + "$")
                     self.assertIn("not for where they are born: tapedeck record --anomaly nonfinite does.", text)

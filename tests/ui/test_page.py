@@ -238,13 +238,30 @@ class Page(PageCase):
         self.browser.open(self.export(tape))
         told = subprocess.run([TAPEDECK, "findings", tape], capture_output=True, text=True).stdout
         kinds = re.search("Not judged, because the tape has no such events, or too many: (.*)[.]", told)[1]
-        self.assertIn(kinds, self.browser.run("document.getElementById('known').textContent"))
+        self.assertIn(kinds, self.browser.run("document.querySelector('#answers [data-topic=unlooked] details').textContent"))
 
     def test_no_findings(self):
         tape = self.example("two_layers")
         self.browser.open(self.export(tape))
         self.assertTrue(self.browser.run("document.getElementById('problems').hidden"))
-        self.assertIn("no findings", self.browser.run("document.getElementById('facts').textContent"))
+        self.assertIn("Nothing, of what was looked for", self.browser.run("document.querySelector('#answers [data-topic=wrong]').textContent"))
+
+    def test_answers(self):
+        """The head of the page says what `answers` says. A click goes to an event that the page has."""
+        tape = self.example("transformer_encoder")
+        page = self.export(tape)
+        self.browser.open(page)
+        told = json.loads(run("answers", tape, "--json"))["answers"]
+        shown = self.browser.run("[...document.querySelectorAll('#answers section')].map((one) => [one.dataset.topic, ...[...one.querySelectorAll('li')].map((row) => row.textContent)])")
+        self.assertEqual([(topic, len(rows)) for topic, *rows in shown], [(topic, sum(one["topic"] == topic for one in told)) for topic in ("wrong", "time", "waits", "memory", "unlooked")])
+        for one, row in zip(told, [row for _, *rows in shown for row in rows], strict=True):
+            self.assertIn(one["text"], row)
+            self.assertIn(f"{100 * one['share']:.0f} %" if one["share"] is not None else "", row)
+            self.assertIn(f"event {one['seq']}" if one["seq"] is not None else "", row.replace("\u202f", ""))
+        seq = self.browser.run("Number(document.querySelector('#answers button').dataset.seq)")
+        self.browser.click("#answers button")
+        self.assertEqual(self.position(), seq - self.data_of(page)["first"] + 1)
+        self.browser.picture(os.path.join(OUTPUT, "page_answers.png"))
 
     def test_narrow_and_dark(self):
         """The page fits into a cell of a notebook. Pictures are there to be looked at."""

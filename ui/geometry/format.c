@@ -53,6 +53,12 @@ td_format_bytes(uint64_t bytes) {
 }
 
 char *
+td_format_figure(uint64_t ns, uint64_t bytes) {
+  if (ns) return td_format_ns((double)ns);
+  return bytes ? td_format_bytes(bytes) : td_dup_string("");
+}
+
+char *
 td_format_count(uint64_t count) {
   static const char separator[] = "\xe2\x80\xaf"; /* narrow no-break space */
   char *digits = td_format("%" PRIu64, count);

@@ -13,6 +13,9 @@ char *td_format_ns(double ns);
 /* td_format_bytes returns a size with binary prefixes: "512 B", "4 KiB", "1.5 MiB". */
 char *td_format_bytes(uint64_t bytes);
 
+/* td_format_figure returns the duration, the size if that is 0, or "" if both are. */
+char *td_format_figure(uint64_t ns, uint64_t bytes);
+
 /* td_format_count groups thousands with thin spaces: "1 797", "12 345 678". */
 char *td_format_count(uint64_t count);
 

@@ -16,8 +16,8 @@ static const uint64_t most_exact = (uint64_t)1 << 53; /* of JavaScript's numbers
 
 /* ---- members; a text that is missing is left out ---- */
 
-static void
-member(td_json *json, const char *key, const char *text) {
+void
+td_page_member(td_json *json, const char *key, const char *text) {
   if (!text || !*text) return;
   td_json_key(json, key);
   td_json_string(json, text);
@@ -25,7 +25,7 @@ member(td_json *json, const char *key, const char *text) {
 
 static void
 member_taken(td_json *json, const char *key, char *text) {
-  member(json, key, text);
+  td_page_member(json, key, text);
   free(text);
 }
 
@@ -64,7 +64,7 @@ td_page_facts_write_tape(td_json *json, td_replay *replay) {
   member_line(json, "source", name_of_file(catalog->source), TD_TEXT_SHOWN);
   member_line(json, "engine", catalog->engine, TD_NAME_SHOWN);
   member_line(json, "version", catalog->version, TD_NAME_SHOWN);
-  member(json, "level", td_knowledge_level_name(catalog->probe_level));
+  td_page_member(json, "level", td_knowledge_level_name(catalog->probe_level));
   member_line(json, "reason", catalog->probe_reason, TD_TEXT_SHOWN);
   member_number(json, "events", info->n_events);
   member_number(json, "dropped", info->n_dropped);

@@ -10,6 +10,9 @@
 #include "ui/page/graphs.h"
 #include "ui/page/sentences.h"
 
+/* td_page_member writes a member of the object that is open, if the text is not NULL or "". */
+void td_page_member(td_json *json, const char *key, const char *text);
+
 /* Each writes members of the object that is open. Stacks go into `says`. */
 void td_page_facts_write_tape(td_json *json, td_replay *replay);
 void td_page_facts_write_words(td_json *json);

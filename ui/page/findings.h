@@ -7,5 +7,5 @@
 #include "engine/base/json.h"
 #include "engine/profile/findings/findings.h"
 
-/* td_page_findings_write writes an object with the findings, and with what nobody looked for. */
+/* td_page_findings_write writes an object with the findings. */
 void td_page_findings_write(const td_findings *findings, td_json *json);

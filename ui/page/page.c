@@ -2,6 +2,7 @@
 #include "ui/page/page.h"
 
 #include "engine/base/alloc.h"
+#include "ui/page/answers.h"
 #include "ui/page/colours.h"
 #include "ui/page/embed.h"
 #include "ui/page/facts.h"
@@ -29,6 +30,7 @@ typedef struct page {
   td_page_times times;
   td_page_sentences says, whys, stacks;
   td_findings findings;
+  td_answers answers;
   td_timeline *timeline; /* (owned) */
 } page;
 
@@ -127,14 +129,14 @@ write_lesson(const page *self, td_json *json) {
     td_json_null(json);
 }
 
-/* A lesson has none: they would tell answers. */
+/* A lesson has none: they would tell what it asks for. */
 static void
-write_wrongs(const page *self, td_json *json) {
+write_whole_tape(const page *self, td_json *json) {
+  if (self->lesson) return;
   td_json_key(json, "findings");
-  if (self->lesson)
-    td_json_null(json);
-  else
-    td_page_findings_write(&self->findings, json);
+  td_page_findings_write(&self->findings, json);
+  td_json_key(json, "answers");
+  td_page_answers_write(&self->answers, json);
 }
 
 static void
@@ -147,7 +149,7 @@ write_data(page *self, const char *version, FILE *out) {
   write_place(self, &json, version);
   td_page_facts_write_tape(&json, self->replay);
   write_left_out(self, &json);
-  write_wrongs(self, &json);
+  write_whole_tape(self, &json);
   td_page_facts_write_words(&json);
   td_page_facts_write_kinds(&json, td_tape_info_get(td_replay_tape(self->replay)), changes);
   td_page_facts_write_nodes(&json, &self->nodes, &self->stacks);
@@ -212,7 +214,9 @@ read_pass(page *self, td_error *error) {
   status = td_page_times_make(&self->times, tape, &self->nodes, self->pass, self->first, self->end,
                               error);
   if (!status) status = td_timeline_new(tape, self->catalog, &self->timeline, error);
-  if (!status && !self->lesson) status = td_findings_make(tape, &self->findings, error);
+  if (status || self->lesson) return status;
+  status = td_findings_make(tape, &self->findings, error);
+  if (!status) status = td_answers_make_with(tape, &self->findings, &self->answers, error);
   return status;
 }
 
@@ -220,6 +224,7 @@ static void
 page_fini(page *self) {
   td_timeline_free(self->timeline);
   td_findings_fini(&self->findings);
+  td_answers_fini(&self->answers);
   td_page_times_fini(&self->times);
   td_page_changes_fini(&self->changes);
   td_page_graphs_fini(&self->graphs);

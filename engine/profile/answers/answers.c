@@ -3,7 +3,6 @@
 
 #include "engine/base/line.h"
 #include "engine/base/translate.h"
-#include "engine/profile/findings/findings.h"
 #include "engine/profile/recorder_notes.h"
 #include "engine/profile/report/contention.h"
 #include "engine/profile/report/memory.h"
@@ -365,18 +364,44 @@ read_memory(td_answers *self, td_tape *tape, td_error *error) {
 }
 
 td_status
-td_answers_make(td_tape *tape, td_answers *answers, td_error *error) {
+td_answers_make_with(td_tape *tape, const td_findings *findings, td_answers *answers,
+                     td_error *error) {
   static reading *const readings[] = {read_times, read_waits, read_memory};
   const td_tape_info *info = td_tape_info_get(tape);
   *answers = (td_answers){.lacks_events = info->damage || info->n_dropped};
-  td_findings findings = {0};
-  td_status status = td_findings_make(tape, &findings, error);
-  if (status == TD_OK) tell_wrong(answers, &findings);
+  tell_wrong(answers, findings);
+  td_status status = TD_OK;
   for (size_t i = 0; i < TD_N_ELEMENTS(readings) && status == TD_OK; i++)
     status = readings[i](answers, tape, error);
-  if (status == TD_OK) tell_unlooked(answers, info, &findings);
+  if (status == TD_OK) tell_unlooked(answers, info, findings);
+  return status;
+}
+
+td_status
+td_answers_make(td_tape *tape, td_answers *answers, td_error *error) {
+  *answers = (td_answers){0};
+  td_findings findings = {0};
+  td_status status = td_findings_make(tape, &findings, error);
+  if (status == TD_OK) status = td_answers_make_with(tape, &findings, answers, error);
   td_findings_fini(&findings);
   return status;
+}
+
+static bool
+says_more(const td_answer *answer, const td_answer *other) {
+  bool has_figure = answer->ns || answer->bytes, other_has = other->ns || other->bytes;
+  if (answer->share >= 0 || other->share >= 0) return answer->share > other->share;
+  return has_figure && !other_has;
+}
+
+const td_answer *
+td_answers_main(const td_answers *answers, td_answer_topic topic) {
+  const td_answer *most = NULL;
+  for (uint32_t i = 0; i < answers->n; i++) {
+    const td_answer *answer = &answers->items[i];
+    if (answer->topic == topic && (!most || says_more(answer, most))) most = answer;
+  }
+  return most;
 }
 
 void

@@ -5,7 +5,7 @@
  * any number of threads may read them. */
 #pragma once
 
-#include "engine/trace/tape.h"
+#include "engine/profile/findings/findings.h"
 
 /* TD_ANSWER_TOPICS(name, title): in the order of the page. */
 #define TD_ANSWER_TOPICS(X)                                                                        \
@@ -55,4 +55,12 @@ typedef struct td_answers {
 /* td_answers_make reads the tape as findings.h, report.h, contention.h and memory.h do, one after
  * another. As td_catalog_visit. The caller calls td_answers_fini in all cases. */
 td_status td_answers_make(td_tape *tape, td_answers *answers, td_error *error);
+
+/* td_answers_make_with is for a caller that has the findings of the tape already. */
+td_status td_answers_make_with(td_tape *tape, const td_findings *findings, td_answers *answers,
+                               td_error *error);
+
+/* td_answers_main returns the answer of a topic that says most in one line: the one with the
+ * largest share, else the first one with a figure, else the first one. NULL: there is none. */
+const td_answer *td_answers_main(const td_answers *answers, td_answer_topic topic);
 void td_answers_fini(td_answers *answers);

@@ -38,12 +38,6 @@ static void
 td_answer_item_init(TdAnswerItem *self) {
 }
 
-static char *
-make_figure(const td_answer *answer) {
-  if (answer->ns) return td_format_ns((double)answer->ns);
-  return answer->bytes ? td_format_bytes(answer->bytes) : g_strdup("");
-}
-
 /* "net.py:9 · step 3 · event 812" */
 static char *
 make_place(const td_answer *answer) {
@@ -60,7 +54,7 @@ item_new(const td_answer *answer) {
   self->topic = answer->topic;
   self->text = g_strdup(answer->text);
   self->detail = g_strdup(answer->detail);
-  self->figure = make_figure(answer);
+  self->figure = td_format_figure(answer->ns, answer->bytes);
   self->place = make_place(answer);
   self->share = answer->share;
   self->seq = answer->seq;
