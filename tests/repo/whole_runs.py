@@ -6,7 +6,7 @@
                                              N runs (1); --load keeps two cores busy meanwhile, with stress-ng;
                                              --with-cuda is an option of `./bootstrap test`; WORDS say what else
                                              was so, as "beside other work"
-    tests/repo/whole_runs.py --add FILE WHERE    a row of out/tests.json that a run elsewhere left
+    tests/repo/whole_runs.py --add FILE WHERE    a row of out/tests.json that a run elsewhere left in its clone
 
 Prints what the runs print. Stops at a run that fails, and leaves that clone for a look."""
 import argparse
@@ -35,8 +35,10 @@ COLUMNS = ("on", "commit", "where", "passed", "failed", "skipped", "unsteady", "
            "sanitizers", *SUITES)
 
 
-def last_commit():
-    return subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+def last_commit(folder):
+    """Of a checkout, whoever owns it."""
+    command = ["git", "-c", "safe.directory=*", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def row_of(told, commit, where):
@@ -76,7 +78,7 @@ def run_once(load, options, note):
     """The row of one run, and whether it passed."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tapedeck-run-"))
     subprocess.run(["git", "clone", "-q", ROOT, folder / "tapedeck"], check=True)
-    commit = last_commit()
+    commit = last_commit(folder / "tapedeck")
     with busy_cores(load):
         done = subprocess.run(["./bootstrap", "test", *options], cwd=folder / "tapedeck", stdin=subprocess.DEVNULL)
     told = json.loads((folder / "tapedeck" / "out" / "tests.json").read_text(encoding="utf-8"))
@@ -98,7 +100,8 @@ def main():
     args = parser.parse_args()
     if args.add:
         path, where = args.add
-        add(row_of(json.loads(pathlib.Path(path).read_text(encoding="utf-8")), last_commit(), where))
+        told = pathlib.Path(path)
+        add(row_of(json.loads(told.read_text(encoding="utf-8")), last_commit(told.parent), where))
         return 0
     for _ in range(args.n):
         row, passed = run_once(args.load, ["--with-cuda"] if args.with_cuda else [], args.note)
