@@ -61,8 +61,8 @@ const timeline = (() => {
     else draw.rect(x, y, w, h);
     draw.fill();
     if (kind >= SPAN_CALLBACK || kind in WAITS) hatch(x, y, w, h);
-    if (w > 24 && h > 12) drawName(spanTitle(kind, node), x, y, w, kind < SPAN_CALLBACK && !(kind in WAITS));
     draw.globalAlpha = 1;
+    if (w > 24 && h > 12) drawName(spanTitle(kind, node), x, y, w, !later && kind < SPAN_CALLBACK && !(kind in WAITS));
     if (node === self.selected && node >= 0) {
       draw.strokeStyle = colour("foreground");
       draw.lineWidth = 2;

@@ -47,6 +47,11 @@ is_hatched(const td_span *span) {
   return span->kind >= TD_SPAN_HOOK || td_span_is_wait(span);
 }
 
+static bool
+is_ahead(const td_timeline_drawing *draw, const td_span *span) {
+  return (double)span->begin > draw->view->now_ns;
+}
+
 static void
 draw_name(const td_timeline_drawing *draw, const td_span *span, td_box box) {
   const td_catalog *catalog = draw->timeline->catalog;
@@ -55,8 +60,8 @@ draw_name(const td_timeline_drawing *draw, const td_span *span, td_box box) {
   if (!is_named) return;
   double width, room = box.width - 8;
   char *name = span_title(draw, span, room);
-  /* Hatched spans are pale. */
-  td_colour colour = is_hatched(span) ? draw->theme->foreground : (td_colour){1, 1, 1, 0.96};
+  bool is_pale = is_hatched(span) || is_ahead(draw, span);
+  td_colour colour = is_pale ? draw->theme->foreground : (td_colour){1, 1, 1, 0.96};
   td_label_size(draw->labels, name, NAME_SIZE, false, &width, NULL);
   double most = width <= room ? 0 : floor(room / 8) * 8;
   if (width <= room || box.width >= least_with_cut_name)
@@ -70,7 +75,7 @@ static void
 draw_span(const td_timeline_drawing *draw, const td_lane *lane, const td_span *span, td_box box) {
   td_colour colour = span_colour(draw, lane, span);
   bool hatched = is_hatched(span);
-  if ((double)span->begin > draw->view->now_ns) colour = td_colour_fade(colour, 0.38);
+  if (is_ahead(draw, span)) colour = td_colour_fade(colour, 0.38);
   if (box.width >= 4)
     td_shape_rounded(draw->cr, box, 3);
   else
