@@ -8,6 +8,7 @@
 #include "app/session/remote_address.h"
 #include "engine/trace/join.h"
 #include "ui/model/analysis/analysis_wish.h"
+#include "ui/model/document/layout.h"
 #include "ui/window/window_request.h"
 
 #include <errno.h>
@@ -65,6 +66,9 @@ check_values(const char *size, const char *overlay, TdWindowRequest *request) {
   static const char *const pages[] = {"answers", "inspector", "events", "findings",
                                       TD_ANALYSES(X) NULL};
 #undef X
+#define X(NAME, name) #name,
+  static const char *const layouts[] = {TD_LAYOUTS(X) NULL};
+#undef X
   if (!td_moment_options_check("open", &request->moment)) return TD_EXIT_USAGE;
   if (td_moment_options_given(&request->moment) && !request->path)
     return td_command_bad_usage("open", "--at and --pass need a tape");
@@ -75,6 +79,8 @@ check_values(const char *size, const char *overlay, TdWindowRequest *request) {
                                 size);
   if (g_strcmp0(request->page, "problems") == 0) request->page = "findings"; /* its older name */
   if (request->page && !td_command_check_word("open", "--page", request->page, pages))
+    return TD_EXIT_USAGE;
+  if (request->layout && !td_command_check_word("open", "--layout", request->layout, layouts))
     return TD_EXIT_USAGE;
   if (request->lesson && !knows_lesson(request->lesson)) return TD_EXIT_USAGE;
   if (!td_overlay_option_find("open", overlay, &request->overlay)) return TD_EXIT_USAGE;
@@ -131,7 +137,7 @@ td_command_open(int argc, char **argv) {
   g_autofree char *screenshot = NULL, *size = NULL, *page = NULL, *session = NULL;
   g_autofree char *beside = NULL, *lesson = NULL, *remote = NULL, *output = NULL;
   g_auto(GStrv) arguments = g_strdupv(argv + 1);
-  g_autofree char *overlay = NULL;
+  g_autofree char *overlay = NULL, *layout = NULL;
   const GOptionEntry entries[] = {
       TD_MOMENT_ENTRIES(request.moment, "the begin of the first pass"),
       {"beside", 0, 0, G_OPTION_ARG_FILENAME, &beside,
@@ -140,9 +146,13 @@ td_command_open(int argc, char **argv) {
        "Show graph task N beside that of --pass", "N"},
       {"node", 0, 0, G_OPTION_ARG_INT64, &request.node, "Select this node", "NODE"},
       {"page", 0, 0, G_OPTION_ARG_STRING, &page,
-       "Side pane: inspector, events, findings, profile, waiting, contention, critical, whatif or "
+       "Side pane: answers, inspector, events, findings, profile, waiting, contention, critical, "
+       "whatif or "
        "memory",
        "PAGE"},
+      {"layout", 0, 0, G_OPTION_ARG_STRING, &layout,
+       "Layout of the panes: debug, profile or teach (default: the one of the last time)",
+       "LAYOUT"},
       {"overlay", 0, 0, G_OPTION_ARG_STRING, &overlay, TD_OVERLAY_HELP, "WHAT"},
       {"lesson", 0, 0, G_OPTION_ARG_STRING, &lesson,
        "Begin this lesson of the course, in place of a tape", "NAME"},
@@ -166,6 +176,7 @@ td_command_open(int argc, char **argv) {
   request.beside = beside;
   request.lesson = lesson;
   request.page = page;
+  request.layout = layout;
   request.session = session;
   request.screenshot = screenshot;
   status = check_values(size, overlay, &request);

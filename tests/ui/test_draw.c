@@ -193,31 +193,47 @@ test_order(void) {
 
 /* The first card of a strip is the task that is popped next. */
 static void
+try_queue_cards(const picture_fixture *self, td_queues_view view, uint32_t *n_cards,
+                uint32_t *n_last) {
+  for (uint32_t q = 0; q < self->catalog->n_queues; q++) {
+    const td_queue_now *now = td_state_queue(self->state, q);
+    td_box next = td_queues_card_box(self->catalog, &view, q, 0),
+           last = td_queues_card_box(self->catalog, &view, q, -1);
+    uint32_t hit =
+        td_queues_hit(self->catalog, self->state, &view, next.x + 8, next.y + next.height / 2);
+    g_assert_cmpuint(
+        td_queues_hit(self->catalog, self->state, &view, last.x + 8, last.y + last.height / 2), ==,
+        now->last_node);
+    td_box strip = td_queues_strip_box(self->catalog, &view, q);
+    g_assert_true(next.y >= strip.y && next.y + next.height <= strip.y + strip.height);
+    g_assert_true(strip.y + strip.height <= td_queues_height(self->catalog, view.is_short));
+    td_queue_entry *order = TD_NEW_N(td_queue_entry, now->n);
+    td_state_queue_order(self->state, self->catalog, q, order);
+    g_assert_cmpuint(hit, ==, now->n ? order[0].node : TD_NONE);
+    *n_cards += now->n > 0;
+    *n_last += now->last_node != TD_NONE;
+    free(order);
+  }
+}
+
+static void
 test_queue_cards(void) {
   picture_fixture self;
   picture_fixture_init(&self, 300);
-  td_queues_view view = {.width = WIDTH, .height = HEIGHT, .selected = TD_NONE};
   uint64_t length = td_replay_end(self.replay);
-  uint32_t n_cards = 0, n_last = 0;
-  for (uint64_t position = 0; position < length; position += 17) {
-    seek(&self, position);
-    double strip = (td_queues_height(self.catalog) - 20) / self.catalog->n_queues;
-    for (uint32_t q = 0; q < self.catalog->n_queues; q++) {
-      double y = 10 + (q + 0.5) * strip;
-      uint32_t n = td_state_queue(self.state, q)->n,
-               hit = td_queues_hit(self.catalog, self.state, &view, 270, y);
-      g_assert_cmpuint(td_queues_hit(self.catalog, self.state, &view, 80, y), ==,
-                       td_state_queue(self.state, q)->last_node);
-      n_last += td_state_queue(self.state, q)->last_node != TD_NONE;
-      td_queue_entry *order = TD_NEW_N(td_queue_entry, n);
-      td_state_queue_order(self.state, self.catalog, q, order);
-      g_assert_cmpuint(hit, ==, n ? order[0].node : TD_NONE);
-      n_cards += n > 0;
-      free(order);
+  for (int is_short = 0; is_short < 2; is_short++) {
+    td_queues_view view = {
+        .width = WIDTH, .height = HEIGHT, .selected = TD_NONE, .is_short = is_short};
+    uint32_t n_cards = 0, n_last = 0;
+    for (uint64_t position = 0; position < length; position += 17) {
+      seek(&self, position);
+      try_queue_cards(&self, view, &n_cards, &n_last);
     }
+    g_assert_cmpuint(n_cards, >, 10);
+    g_assert_cmpuint(n_last, >, 10);
   }
-  g_assert_cmpuint(n_cards, >, 10);
-  g_assert_cmpuint(n_last, >, 10);
+  g_assert_cmpfloat(td_queues_height(self.catalog, true), <,
+                    td_queues_height(self.catalog, false) / 2);
   picture_fixture_fini(&self);
 }
 

@@ -77,7 +77,7 @@ draw_why(const td_overview *self, cairo_t *cr, td_box box, const td_theme *theme
 static void
 draw_right(const td_overview *self, cairo_t *cr, td_box box, const td_theme *theme,
            td_label_cache *labels) {
-  double needed = td_queues_height(self->catalog), left = box.height - needed - PAD;
+  double needed = td_queues_height(self->catalog, false), left = box.height - needed - PAD;
   bool room = self->why && left >= LEAST_WHY;
   draw_queues(self, cr, (td_box){box.x, box.y, box.width, room ? needed : box.height}, theme,
               labels);

@@ -15,10 +15,12 @@ enum {
   MODULE_HEIGHT = 15, /* the line with the module, on tapes with modules */
   BESIDE_CARD = 64,   /* of a strip: its title, and a word below the card */
   TITLE_SIZE = 13,    /* of a card */
+  SHORT_HEIGHT = 24,  /* of a card in a short strip */
+  SHORT_TITLE = 190,  /* the room of a short strip's title, left of its cards */
   GAP = 12,
   LEFT = 16,
   TOP = 10,
-  FIRST_CARD = LEFT + CARD_WIDTH + 56 /* after the last popped one and an arrow */
+  ARROW = 56 /* between the last popped card and the next one */
 };
 
 /* One strip while it is drawn. */
@@ -34,28 +36,45 @@ typedef struct strip {
 } strip;
 
 static double
-card_height(const td_catalog *catalog) {
+card_height(const td_catalog *catalog, bool is_short) {
+  if (is_short) return SHORT_HEIGHT;
   return CARD_HEIGHT + (catalog->has_modules ? MODULE_HEIGHT : 0);
 }
 
 static double
-strip_height(const td_catalog *catalog) {
-  return card_height(catalog) + BESIDE_CARD;
+strip_height(const td_catalog *catalog, bool is_short) {
+  return is_short ? SHORT_HEIGHT + 16 : card_height(catalog, false) + BESIDE_CARD;
 }
 
 double
-td_queues_height(const td_catalog *catalog) {
-  return 2 * TOP + TD_MAX(catalog->n_queues, 1u) * strip_height(catalog);
+td_queues_height(const td_catalog *catalog, bool is_short) {
+  return 2 * TOP + TD_MAX(catalog->n_queues, 1u) * strip_height(catalog, is_short);
 }
 
 static td_box
-card_box(const td_catalog *catalog, double x, double strip_y) {
-  return (td_box){x, strip_y + TITLE + 6, CARD_WIDTH, card_height(catalog)};
+card_box(const td_catalog *catalog, const td_queues_view *view, double x, double strip_y) {
+  double y = strip_y + (view->is_short ? 4 : TITLE + 6);
+  return (td_box){x, y, CARD_WIDTH, card_height(catalog, view->is_short)};
+}
+
+static double
+last_x(const td_queues_view *view) {
+  return LEFT + (view->is_short ? SHORT_TITLE : 0);
+}
+
+static double
+first_x(const td_queues_view *view) {
+  return last_x(view) + CARD_WIDTH + ARROW;
 }
 
 static double
 card_x(const td_queues_view *view, uint32_t i) {
-  return FIRST_CARD - view->scroll_x + i * (double)(CARD_WIDTH + GAP);
+  return first_x(view) - view->scroll_x + i * (double)(CARD_WIDTH + GAP);
+}
+
+static td_box
+last_box(const strip *self) {
+  return card_box(self->catalog, self->view, last_x(self->view), self->y);
 }
 
 static char *
@@ -119,49 +138,69 @@ draw_card(const strip *self, td_box box, uint32_t node, uint32_t depth, uint32_t
   td_theme_source(self->cr, td_theme_device(self->theme, device));
   cairo_fill(self->cr);
   cairo_restore(self->cr);
-  td_label_draw(self->labels, self->cr, title, TITLE_SIZE, box.x + 14, box.y + 7, room, text, true);
-  draw_module(self, box, node, text);
-  draw_numbers(self, box, key, node, paler);
-  td_shape_state_mark(self->cr, state, 1, box.x + box.width - 15, box.y + 15, 11,
+  td_label_draw(self->labels, self->cr, title, TITLE_SIZE, box.x + 14,
+                box.y + (self->view->is_short ? 3 : 7), room, text, true);
+  if (!self->view->is_short) {
+    draw_module(self, box, node, text);
+    draw_numbers(self, box, key, node, paler);
+  }
+  td_shape_state_mark(self->cr, state, 1, box.x + box.width - 15,
+                      box.y + (self->view->is_short ? 12 : 15), 11,
                       state == TD_NODE_running ? text : self->theme->node_fill[state]);
   free(title);
   free(key);
 }
 
-static void
-draw_title(const strip *self) {
+static char *
+strip_title(const strip *self) {
   const td_catalog_queue *queue = &self->catalog->queues[self->queue];
-  const td_queue_now *now = td_state_queue(self->state, self->queue);
   const char *device = td_catalog_device_label(self->catalog, queue->device);
   bool owned = queue->owner < self->catalog->n_threads;
   char *owner = owned ? td_catalog_thread_label(self->catalog, queue->owner) : td_dup_string("");
   char *title = td_format("%s%s%s", device, *owner ? " · " : "", owner);
   free(owner);
-  char *count =
-      now->n ? td_format_many(now->n, "task", "tasks") : td_dup_string(td_translate("empty"));
+  return title;
+}
+
+/* On the right, if they have room beside what ends at x. A short strip has cards there. */
+static void
+draw_totals(const strip *self, double x) {
+  const td_queue_now *now = td_state_queue(self->state, self->queue);
+  double width;
   char *totals = td_format(td_translate("%u pushed, %u popped"), now->n_pushed, now->n_popped);
-  double y = self->y + 6, width, count_width, totals_width;
-  td_shape_rounded(self->cr, (td_box){LEFT, y + 2.5, 10, 10}, 3);
-  td_theme_source(self->cr, td_theme_device(self->theme, queue->device));
-  cairo_fill(self->cr);
-  td_label_draw(self->labels, self->cr, title, 13, LEFT + 18, y - 1, 0, self->theme->foreground,
-                true);
-  td_label_size(self->labels, title, 13, true, &width, NULL);
-  td_label_draw(self->labels, self->cr, count, 13, LEFT + 18 + width + 10, y - 1, 0,
-                self->theme->dim, false);
-  td_label_size(self->labels, count, 13, false, &count_width, NULL);
-  td_label_size(self->labels, totals, 11, false, &totals_width, NULL);
-  if (LEFT + 18 + width + 10 + count_width + 10 + totals_width + LEFT <= self->view->width)
-    td_label_right(self->labels, self->cr, totals, 11, self->view->width - LEFT, y + 1,
+  td_label_size(self->labels, totals, 11, false, &width, NULL);
+  if (x + 10 + width + LEFT <= self->view->width)
+    td_label_right(self->labels, self->cr, totals, 11, self->view->width - LEFT, self->y + 7,
                    self->theme->dim, false);
-  free(title);
-  free(count);
   free(totals);
 }
 
 static void
+draw_title(const strip *self) {
+  uint32_t n = td_state_queue(self->state, self->queue)->n;
+  char *title = strip_title(self);
+  char *count = n ? td_format_many(n, "task", "tasks") : td_dup_string(td_translate("empty"));
+  double y = self->y + (self->view->is_short ? 8 : 5), width, count_width;
+  td_label_size(self->labels, title, 13, true, &width, NULL);
+  td_label_size(self->labels, count, 13, false, &count_width, NULL);
+  if (self->view->is_short) width = TD_MIN(width, SHORT_TITLE - 18 - 10 - count_width - GAP);
+  double count_x = LEFT + 18 + width + 10;
+  td_shape_rounded(self->cr, (td_box){LEFT, y + 3.5, 10, 10}, 3);
+  td_theme_source(self->cr,
+                  td_theme_device(self->theme, self->catalog->queues[self->queue].device));
+  cairo_fill(self->cr);
+  td_label_draw(self->labels, self->cr, title, 13, LEFT + 18, y, width + 1, self->theme->foreground,
+                true);
+  td_label_draw(self->labels, self->cr, count, 13, count_x, y, 0, self->theme->dim, false);
+  if (!self->view->is_short) draw_totals(self, count_x + count_width);
+  free(title);
+  free(count);
+}
+
+static void
 draw_arrow(const strip *self) {
-  double x = LEFT + CARD_WIDTH + 12, y = self->y + TITLE + 6 + card_height(self->catalog) / 2;
+  td_box last = last_box(self);
+  double x = last.x + last.width + 12, y = last.y + last.height / 2;
   td_theme_source(self->cr, self->theme->line);
   cairo_set_line_width(self->cr, 1.6);
   cairo_move_to(self->cr, x + 32, y);
@@ -183,15 +222,22 @@ settled(uint32_t state) {
   return tells ? (td_node_state)state : TD_NODE_done;
 }
 
+/* A short strip has no room below its cards. */
+static void
+draw_below(const strip *self, td_box box, const char *text) {
+  if (self->view->is_short) return;
+  td_label_middle(self->labels, self->cr, text, 10, box.x + box.width / 2, box.y + box.height + 3,
+                  self->theme->dim, false);
+}
+
 static void
 draw_last(const strip *self) {
   const td_queue_now *now = td_state_queue(self->state, self->queue);
-  td_box box = card_box(self->catalog, LEFT, self->y);
+  td_box box = last_box(self);
   if (td_catalog_has_node(self->catalog, now->last_node)) {
     uint32_t state = td_state_pair(self->state, now->last_node, TD_NONE).state;
     draw_card(self, box, now->last_node, now->last_depth, 0, settled(state));
-    td_label_middle(self->labels, self->cr, td_translate("last popped"), 10, box.x + box.width / 2,
-                    box.y + box.height + 3, self->theme->dim, false);
+    draw_below(self, box, td_translate("last popped"));
     return;
   }
   static const double dashes[] = {4, 4};
@@ -212,16 +258,18 @@ draw_last(const strip *self) {
 static void
 draw_more(const strip *self, uint32_t n_hidden) {
   char *text = td_format(td_translate("%u more"), n_hidden);
-  td_box box = card_box(self->catalog, 0, self->y);
-  td_label_right(self->labels, self->cr, text, 11, self->view->width - LEFT, box.y + box.height + 2,
+  td_box box = card_box(self->catalog, self->view, 0, self->y);
+  double y = box.y + (self->view->is_short ? 4 : box.height + 2);
+  td_label_right(self->labels, self->cr, text, 11, self->view->width - LEFT, y,
                  self->theme->foreground, true);
   free(text);
 }
 
 static void
 clip_cards(const strip *self) {
-  cairo_rectangle(self->cr, FIRST_CARD - 8, self->y, self->view->width - FIRST_CARD,
-                  strip_height(self->catalog));
+  double x = first_x(self->view) - 8;
+  cairo_rectangle(self->cr, x, self->y, TD_MAX(self->view->width - 8 - x, 0),
+                  strip_height(self->catalog, self->view->is_short));
   cairo_clip(self->cr);
 }
 
@@ -233,28 +281,27 @@ draw_cards(const strip *self) {
   cairo_save(self->cr);
   clip_cards(self);
   for (uint32_t i = 0; i < n; i++) {
-    td_box box = card_box(self->catalog, card_x(self->view, i), self->y);
+    td_box box = card_box(self->catalog, self->view, card_x(self->view, i), self->y);
     bool is_hidden = box.x + box.width > self->view->width - 8;
     n_hidden += is_hidden;
-    if (box.x > self->view->width || box.x + box.width < FIRST_CARD - 8) continue;
+    if (box.x > self->view->width || box.x + box.width < first_x(self->view) - 8) continue;
     uint32_t depth = td_catalog_depth(self->catalog, order[i].graph_task);
     draw_card(self, box, order[i].node, depth, order[i].kind, TD_NODE_queued);
-    if (i == 0 && !is_hidden)
-      td_label_middle(self->labels, self->cr, td_translate("next"), 10, box.x + box.width / 2,
-                      box.y + box.height + 3, self->theme->dim, false);
+    if (i == 0 && !is_hidden) draw_below(self, box, td_translate("next"));
   }
   cairo_restore(self->cr);
+  td_box first = card_box(self->catalog, self->view, first_x(self->view), self->y);
   if (!n)
-    td_label_draw(self->labels, self->cr, td_translate("no task is ready"), 12, FIRST_CARD,
-                  self->y + TITLE + card_height(self->catalog) / 2 - 3,
-                  TD_MAX(self->view->width - FIRST_CARD - LEFT, 1), self->theme->dim, false);
+    td_label_draw(self->labels, self->cr, td_translate("no task is ready"), 12, first.x,
+                  first.y + first.height / 2 - 9, TD_MAX(self->view->width - first.x - LEFT, 1),
+                  self->theme->dim, false);
   if (n_hidden) draw_more(self, n_hidden);
   free(order);
 }
 
 static void
 draw_ground(const strip *self) {
-  td_box box = {8, self->y, self->view->width - 16, strip_height(self->catalog) - 8};
+  td_box box = td_queues_strip_box(self->catalog, self->view, self->queue);
   td_shape_rounded(self->cr, box, 10);
   td_theme_source(self->cr, td_colour_mix(self->theme->background, self->theme->foreground, 0.03));
   cairo_fill(self->cr);
@@ -281,14 +328,13 @@ static void
 draw_rings(const strip *self) {
   const td_queue_now *now = td_state_queue(self->state, self->queue);
   td_queue_entry *order = TD_NEW_N(td_queue_entry, now->n);
-  if (now->last_node == self->view->selected)
-    draw_ring(self, card_box(self->catalog, LEFT, self->y));
+  if (now->last_node == self->view->selected) draw_ring(self, last_box(self));
   td_state_queue_order(self->state, self->catalog, self->queue, order);
   cairo_save(self->cr);
   clip_cards(self);
   for (uint32_t i = 0; i < now->n; i++)
     if (order[i].node == self->view->selected)
-      draw_ring(self, card_box(self->catalog, card_x(self->view, i), self->y));
+      draw_ring(self, card_box(self->catalog, self->view, card_x(self->view, i), self->y));
   cairo_restore(self->cr);
   free(order);
 }
@@ -296,7 +342,7 @@ draw_rings(const strip *self) {
 /* Draws part of every strip that cairo's clip lets through. */
 static void
 draw_strips(strip *self, void (*part)(const strip *self)) {
-  double left, top, right, bottom, height = strip_height(self->catalog);
+  double left, top, right, bottom, height = strip_height(self->catalog, self->view->is_short);
   cairo_save(self->cr);
   cairo_rectangle(self->cr, 0, 0, self->view->width, self->view->height);
   cairo_clip(self->cr);
@@ -330,14 +376,14 @@ td_queues_draw_over(cairo_t *cr, const td_catalog *catalog, const td_state *stat
 
 td_box
 td_queues_strip_box(const td_catalog *catalog, const td_queues_view *view, uint32_t queue) {
-  double height = strip_height(catalog);
+  double height = strip_height(catalog, view->is_short);
   return (td_box){8, TOP + queue * height, view->width - 16, height - 8};
 }
 
 td_box
 td_queues_card_box(const td_catalog *catalog, const td_queues_view *view, uint32_t queue, int i) {
   double y = td_queues_strip_box(catalog, view, queue).y;
-  return card_box(catalog, i < 0 ? LEFT : card_x(view, (uint32_t)i), y);
+  return card_box(catalog, view, i < 0 ? last_x(view) : card_x(view, (uint32_t)i), y);
 }
 
 static bool
@@ -348,18 +394,18 @@ contains(td_box box, double x, double y) {
 uint32_t
 td_queues_hit(const td_catalog *catalog, const td_state *state, const td_queues_view *view,
               double x, double y) {
-  double height = strip_height(catalog);
+  double height = strip_height(catalog, view->is_short);
   if (y < TOP || y >= TOP + catalog->n_queues * height) return TD_NONE;
   uint32_t queue = (uint32_t)((y - TOP) / height), n = td_state_queue(state, queue)->n,
            found = TD_NONE;
   double strip_y = TOP + queue * height;
-  if (contains(card_box(catalog, LEFT, strip_y), x, y))
+  if (contains(card_box(catalog, view, last_x(view), strip_y), x, y))
     return td_state_queue(state, queue)->last_node;
-  if (x < FIRST_CARD - 8 || x > view->width - 8) return TD_NONE;
+  if (x < first_x(view) - 8 || x > view->width - 8) return TD_NONE;
   td_queue_entry *order = TD_NEW_N(td_queue_entry, n);
   td_state_queue_order(state, catalog, queue, order);
   for (uint32_t i = 0; i < n && found == TD_NONE; i++)
-    if (contains(card_box(catalog, card_x(view, i), strip_y), x, y)) found = order[i].node;
+    if (contains(card_box(catalog, view, card_x(view, i), strip_y), x, y)) found = order[i].node;
   free(order);
   return found;
 }

@@ -11,10 +11,11 @@ typedef struct td_queues_view {
   double width, height;
   double scroll_x; /* pixels */
   uint32_t selected;
+  bool is_short; /* each strip is one line: cards have a name alone */
 } td_queues_view;
 
 /* td_queues_height returns the height that all strips need. */
-double td_queues_height(const td_catalog *catalog);
+double td_queues_height(const td_catalog *catalog, bool is_short);
 
 /* td_queues_draw paints the strips that cairo's clip lets through, without the selection.
  * td_queues_draw_over paints a ring around the selected node's cards on a picture of the same

@@ -40,6 +40,9 @@ find_position(td_tape *tape, const td_catalog *whole, gpointer data, uint64_t *p
 static void
 apply_request(TdWindow *window, const TdWindowRequest *request) {
   td_tape_view_set_overlay(td_window_get_tape_view(window), request->overlay);
+  for (TdLayout layout = 0; request->layout && layout < TD_N_LAYOUTS; layout++)
+    if (strcmp(request->layout, td_layout_name(layout)) == 0)
+      td_tape_view_set_layout(td_window_get_tape_view(window), layout);
   if (request->page) td_tape_view_show_page(td_window_get_tape_view(window), request->page);
   if (request->lesson) td_window_take_lesson(window, request->lesson);
   if (request->path && request->session)

@@ -421,20 +421,50 @@ td_window_show_preferences(TdWindow *self) {
   td_preferences_show(GTK_WINDOW(self), self->config);
 }
 
+/* The key of a size in a layout. */
+static const char *
+size_key(TdLayout layout, const char *size) {
+  static char key[32];
+  g_snprintf(key, sizeof key, "%s-%s", td_layout_name(layout), size);
+  return key;
+}
+
+static void
+remember_panes(TdConfig *config, TdPanes *panes) {
+  td_config_set_int(config, "layout", (int)panes->layout);
+  for (TdLayout layout = 0; layout < TD_N_LAYOUTS; layout++) {
+    TdPaneSizes sizes = td_panes_get_sizes(panes, layout);
+    td_config_set_int(config, size_key(layout, "side"), sizes.side);
+    td_config_set_int(config, size_key(layout, "lower"), sizes.lower);
+    td_config_set_int(config, size_key(layout, "queues"), sizes.queues);
+  }
+  for (TdPane pane = 0; pane < TD_N_PANES; pane++)
+    td_config_set_int(config, td_pane_name(pane), gtk_widget_get_visible(panes->pane[pane]));
+}
+
+static void
+recall_panes(TdConfig *config, TdTapeView *view) {
+  TdPanes *panes = td_tape_view_get_panes(view);
+  for (TdLayout layout = 0; layout < TD_N_LAYOUTS; layout++) {
+    TdPaneSizes sizes = {.side = td_config_get_int(config, size_key(layout, "side"), 0),
+                         .lower = td_config_get_int(config, size_key(layout, "lower"), 0),
+                         .queues = td_config_get_int(config, size_key(layout, "queues"), 0)};
+    td_panes_set_sizes(panes, layout, sizes);
+  }
+  int layout = td_config_get_int(config, "layout", TD_LAYOUT_DEBUG);
+  td_tape_view_set_layout(view, (TdLayout)CLAMP(layout, 0, TD_N_LAYOUTS - 1));
+  for (TdPane pane = 0; pane < TD_N_PANES; pane++)
+    gtk_widget_set_visible(panes->pane[pane], td_config_get_int(config, td_pane_name(pane), TRUE));
+}
+
 static void
 remember(TdWindow *self) {
   int width, height;
-  TdPaneSizes panes = td_tape_view_get_panes(self->tape_view);
   gtk_window_get_default_size(GTK_WINDOW(self), &width, &height);
   td_config_set_int(self->config, "width", width);
   td_config_set_int(self->config, "height", height);
   td_config_set_int(self->config, "maximized", gtk_window_is_maximized(GTK_WINDOW(self)));
-  td_config_set_int(self->config, "side", panes.side);
-  td_config_set_int(self->config, "lower", panes.lower);
-  td_config_set_int(self->config, "queues", panes.queues);
-  for (TdPane pane = 0; pane < TD_N_PANES; pane++)
-    td_config_set_int(self->config, td_tape_view_pane_name(pane),
-                      gtk_widget_get_visible(td_tape_view_get_pane(self->tape_view, pane)));
+  remember_panes(self->config, td_tape_view_get_panes(self->tape_view));
   td_config_save(self->config);
 }
 
@@ -466,13 +496,7 @@ recall(TdWindow *self) {
   gtk_window_set_default_size(GTK_WINDOW(self), td_config_get_int(self->config, "width", 1280),
                               td_config_get_int(self->config, "height", 820));
   if (td_config_get_int(self->config, "maximized", 0)) gtk_window_maximize(GTK_WINDOW(self));
-  TdPaneSizes panes = {td_config_get_int(self->config, "side", 0),
-                       td_config_get_int(self->config, "lower", 0),
-                       td_config_get_int(self->config, "queues", 0)};
-  td_tape_view_set_panes(self->tape_view, panes);
-  for (TdPane pane = 0; pane < TD_N_PANES; pane++)
-    gtk_widget_set_visible(td_tape_view_get_pane(self->tape_view, pane),
-                           td_config_get_int(self->config, td_tape_view_pane_name(pane), TRUE));
+  recall_panes(self->config, self->tape_view);
 }
 
 static void

@@ -12,6 +12,7 @@
 #include "ui/window/window_help.h"
 #include "ui/window/window_keys.h"
 #include "ui/window/window_lesson.h"
+#include "ui/window/window_link.h"
 #include "ui/window/window_picture.h"
 #include "ui/window/window_predict.h"
 #include "ui/window/window_record.h"
@@ -138,6 +139,21 @@ training_step(TdWindow *window) {
 static void
 training_back(TdWindow *window) {
   td_playhead_step_training(td_window_get_playhead(window), -1);
+}
+
+static void
+layout_debug(TdWindow *window) {
+  td_tape_view_set_layout(td_window_get_tape_view(window), TD_LAYOUT_DEBUG);
+}
+
+static void
+layout_profile(TdWindow *window) {
+  td_tape_view_set_layout(td_window_get_tape_view(window), TD_LAYOUT_PROFILE);
+}
+
+static void
+layout_teach(TdWindow *window) {
+  td_tape_view_set_layout(td_window_get_tape_view(window), TD_LAYOUT_TEACH);
 }
 
 static void
@@ -368,11 +384,19 @@ static const struct {
     {"whatif", N_("Show how long other schedules would take"), "<Alt>8", SECTION_PANES, NEED_TAPE,
      show_whatif},
     {"memory", N_("Show who holds memory"), "<Alt>9", SECTION_PANES, NEED_TAPE, show_memory},
+    {"layout-debug", N_("Layout to look for a mistake: graph and side pane"), "<Control>1",
+     SECTION_PANES, NEED_TAPE, layout_debug},
+    {"layout-profile", N_("Layout to profile: a large timeline, tables of full width"),
+     "<Control>2", SECTION_PANES, NEED_TAPE, layout_profile},
+    {"layout-teach", N_("Layout to teach: graph and queues large, no side pane"), "<Control>3",
+     SECTION_PANES, NEED_TAPE, layout_teach},
     {"side-pane", N_("Show or hide the side pane"), "F9", SECTION_PANES, NEED_TAPE, NULL},
     {"queues-pane", N_("Show or hide the queues"), "<Shift>F9", SECTION_PANES, NEED_TAPE, NULL},
     {"timeline-pane", N_("Show or hide the timeline"), "<Control>F9", SECTION_PANES, NEED_TAPE,
      NULL},
     {"minimap", N_("Show or hide the minimap"), "m", SECTION_PANES, NEED_TAPE, NULL},
+    {"copy-link", N_("Copy a command that opens what you see"), "<Control><Shift>c", SECTION_PANES,
+     NEED_TAPE, td_window_copy_link},
     {"save-picture", N_("Save the picture that has the focus, or the graph"), "<Control>s",
      SECTION_PANES, NEED_TAPE, save_picture},
     {"open", N_("Open a tape"), "<Control>o", SECTION_WINDOW, NEED_NOTHING, td_window_choose_file},
@@ -452,9 +476,9 @@ pane_changed(GtkWidget *pane, GParamSpec *property, gpointer action) {
 /* Not g_property_action_new: without a tape there is no pane, and then the action is off. */
 static void
 add_pane(TdWindow *window, TdPane pane) {
-  GtkWidget *widget = td_tape_view_get_pane(td_window_get_tape_view(window), pane);
+  GtkWidget *widget = td_tape_view_get_panes(td_window_get_tape_view(window))->pane[pane];
   g_autoptr(GSimpleAction) action = g_simple_action_new_stateful(
-      td_tape_view_pane_name(pane), NULL, g_variant_new_boolean(gtk_widget_get_visible(widget)));
+      td_pane_name(pane), NULL, g_variant_new_boolean(gtk_widget_get_visible(widget)));
   g_signal_connect(action, "change-state", G_CALLBACK(pane_wanted), widget);
   g_signal_connect_object(widget, "notify::visible", G_CALLBACK(pane_changed), action, 0);
   g_action_map_add_action(G_ACTION_MAP(window), G_ACTION(action));

@@ -29,6 +29,11 @@ static const struct {
      N_("A tape opens on its answers: what is wrong, where the time goes, who waits, what holds "
         "memory, and what was not looked for. A click on one goes to its event and node. The "
         "button of a topic leads to the page that has more. Alt+0 goes back to the answers.")},
+    {N_("Layouts"),
+     N_("Ctrl+1 is the layout to look for a mistake: the graph, and the side pane on the right. "
+        "Ctrl+2 is for profiling: a large timeline, and tables of full width below it. Ctrl+3 is "
+        "for teaching: graph and queues large, no side pane. Each keeps its sizes. Ctrl+Shift+C "
+        "copies a command that opens what you see.")},
     {N_("Stepping"),
      N_("Right and Left step one event forward or back; with Shift, one function. The space bar "
         "plays. "

@@ -18,6 +18,7 @@ typedef struct TdWindowRequest {
   int width, height;        /* 0: as remembered */
   gboolean dark;            /* dark, even if the desktop is light */
   const char *page;         /* of the side pane, or NULL */
+  const char *layout;       /* of the panes, or NULL: as remembered */
   td_overlay_kind overlay;  /* what colours the nodes, or TD_N_OVERLAYS */
   gint64 node;              /* to select, or -1 */
   const char *screenshot;   /* PNG to write when all is drawn, then quit; or NULL */

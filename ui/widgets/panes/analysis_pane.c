@@ -18,6 +18,7 @@
 
 struct _TdAnalysisPane {
   AdwBin parent_instance;
+  GtkBox *choices_box;
   GtkDropDown *analysis, *choice;
   GtkToggleButton *one_pass;
   GtkWidget *filter, *plan;
@@ -397,6 +398,17 @@ td_analysis_pane_get_policy(TdAnalysisPane *self, TdAnalysisWish *wish) {
   return row ? td_table_row_get_text(row, 0) : NULL;
 }
 
+const char *
+td_analysis_pane_get_name(TdAnalysisPane *self) {
+  return td_analysis_name(analysis_of(self));
+}
+
+void
+td_analysis_pane_set_wide(TdAnalysisPane *self, gboolean is_wide) {
+  gtk_orientable_set_orientation(GTK_ORIENTABLE(self->choices_box),
+                                 is_wide ? GTK_ORIENTATION_HORIZONTAL : GTK_ORIENTATION_VERTICAL);
+}
+
 gboolean
 td_analysis_pane_is_busy(TdAnalysisPane *self) {
   return self->cancellable != NULL || self->later != 0;
@@ -423,6 +435,7 @@ td_analysis_pane_class_init(TdAnalysisPaneClass *klass) {
   g_type_ensure(TD_TYPE_MEMORY_PLOT);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/analysis_pane.ui");
+  BIND(choices_box);
   BIND(analysis);
   BIND(choice);
   BIND(one_pass);

@@ -21,6 +21,12 @@ void td_analysis_pane_set_brush(TdAnalysisPane *self, TdBrush *brush);
 /* td_analysis_pane_show shows the analysis of a name, FALSE if there is none. */
 gboolean td_analysis_pane_show(TdAnalysisPane *self, const char *name);
 
+/* td_analysis_pane_get_name returns the name of the analysis that is chosen. Constant. */
+const char *td_analysis_pane_get_name(TdAnalysisPane *self);
+
+/* td_analysis_pane_set_wide puts the choices beside each other, or one below the other. */
+void td_analysis_pane_set_wide(TdAnalysisPane *self, gboolean is_wide);
+
 /* td_analysis_pane_is_busy tells whether the table to see is still being made. */
 gboolean td_analysis_pane_is_busy(TdAnalysisPane *self);
 

@@ -15,6 +15,7 @@
 struct _TdQueuesCanvas {
   TdCanvas parent_instance;
   double scroll_x;
+  gboolean is_short;
 };
 
 G_DEFINE_FINAL_TYPE(TdQueuesCanvas, td_queues_canvas, TD_TYPE_CANVAS)
@@ -22,6 +23,7 @@ G_DEFINE_FINAL_TYPE(TdQueuesCanvas, td_queues_canvas, TD_TYPE_CANVAS)
 static td_queues_view
 make_view(TdCanvas *canvas) {
   td_queues_view view = {.scroll_x = TD_QUEUES_CANVAS(canvas)->scroll_x,
+                         .is_short = TD_QUEUES_CANVAS(canvas)->is_short,
                          .selected = td_playhead_get_selection(td_canvas_get_playhead(canvas))};
   td_canvas_get_size(canvas, &view.width, &view.height);
   return view;
@@ -116,15 +118,27 @@ td_queues_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
   describe(canvas);
 }
 
+int
+td_queues_canvas_get_needed(TdQueuesCanvas *self) {
+  TdDocument *document = td_canvas_get_document(TD_CANVAS(self));
+  if (!document) return 0;
+  double height = td_queues_height(td_document_get_catalog(document), self->is_short);
+  return (int)ceil(td_canvas_pixels(TD_CANVAS(self), height));
+}
+
+void
+td_queues_canvas_set_short(TdQueuesCanvas *self, gboolean is_short) {
+  if (self->is_short == is_short) return;
+  self->is_short = is_short;
+  gtk_widget_queue_resize(GTK_WIDGET(self));
+  td_canvas_repaint(TD_CANVAS(self));
+}
+
 static void
 td_queues_canvas_measure(GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum,
                          int *natural, int *minimum_baseline, int *natural_baseline) {
-  TdCanvas *canvas = TD_CANVAS(widget);
-  TdDocument *document = td_canvas_get_document(canvas);
-  *minimum = *natural = 0;
-  if (orientation != GTK_ORIENTATION_VERTICAL || !document) return;
-  double height = td_queues_height(td_document_get_catalog(document));
-  *minimum = *natural = (int)ceil(td_canvas_pixels(canvas, height));
+  bool is_vertical = orientation == GTK_ORIENTATION_VERTICAL;
+  *minimum = *natural = is_vertical ? td_queues_canvas_get_needed(TD_QUEUES_CANVAS(widget)) : 0;
 }
 
 static void

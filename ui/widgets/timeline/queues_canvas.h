@@ -8,3 +8,9 @@
 
 #define TD_TYPE_QUEUES_CANVAS (td_queues_canvas_get_type())
 G_DECLARE_FINAL_TYPE(TdQueuesCanvas, td_queues_canvas, TD, QUEUES_CANVAS, TdCanvas)
+
+/* td_queues_canvas_set_short makes each strip one line, or a line and cards. */
+void td_queues_canvas_set_short(TdQueuesCanvas *self, gboolean is_short);
+
+/* td_queues_canvas_get_needed returns the height of all strips in pixels; 0 without a tape. */
+int td_queues_canvas_get_needed(TdQueuesCanvas *self);

@@ -45,6 +45,7 @@ struct _TdTapeView {
   TdQueuesCanvas *queues;
   TdTimelineCanvas *timeline;
   GtkWidget *side, *queues_pane;
+  AdwViewSwitcher *switcher;
   AdwViewStack *side_stack;
   TdInspector *inspector;
   TdEventsPane *events;
@@ -61,18 +62,10 @@ struct _TdTapeView {
   TdStopRun *run;         /* (owned) */
   TdBookmarks *bookmarks; /* (owned) */
   TdBrush *brush;         /* (owned) */
-  TdPaneSizes wanted;     /* to be set once there is a size */
-  gboolean showed_both;   /* queues and timeline */
+  TdPanes panes;
+  TdLayout layout_before; /* a lesson or a quiz began */
   uint64_t why_seq;       /* pop that `why` explains, UINT64_MAX: none */
 };
-
-/* The side pane has this share of the width, as long as it is within these pixels. */
-#define SIDE_SHARE 0.25
-#define MIN_SIDE 340
-#define MAX_SIDE 560
-#define MOST_SIDE 0.34
-#define MIN_TIMELINE 70
-#define ROOM_FOR_WHY 64
 
 G_DEFINE_FINAL_TYPE(TdTapeView, td_tape_view, GTK_TYPE_BOX)
 
@@ -84,8 +77,7 @@ show_queue(TdTapeView *self) {
   if (!document || td_document_find_last_pop(document, &queue) == UINT64_MAX) return;
   const td_catalog *catalog = td_document_get_catalog(document);
   GtkAdjustment *scroll = gtk_scrolled_window_get_vadjustment(self->queues_scroller);
-  double strip =
-      td_canvas_pixels(TD_CANVAS(self->queues), td_queues_height(catalog) / catalog->n_queues);
+  double strip = (double)td_queues_canvas_get_needed(self->queues) / catalog->n_queues;
   gtk_adjustment_clamp_page(scroll, queue * strip, (queue + 1) * strip);
 }
 
@@ -352,10 +344,22 @@ hide_answer(TdTapeView *self, TdLessonWalk *walk) {
   cover(self, td_lesson_walk_is_answered(walk) ? NULL : question);
 }
 
+static void
+lay_out(TdTapeView *self, TdLayout layout) {
+  gboolean is_wide = layout == TD_LAYOUT_PROFILE;
+  td_panes_set_layout(&self->panes, layout);
+  td_analysis_pane_set_wide(self->analysis, is_wide);
+  adw_view_switcher_set_policy(self->switcher, is_wide ? ADW_VIEW_SWITCHER_POLICY_WIDE
+                                                       : ADW_VIEW_SWITCHER_POLICY_NARROW);
+}
+
 void
 td_tape_view_set_walk(TdTapeView *self, TdLessonWalk *walk) {
+  gboolean had_walk = gtk_widget_get_visible(GTK_WIDGET(self->lesson));
   td_lesson_pane_set_walk(self->lesson, walk);
   cover(self, NULL);
+  if (walk && !had_walk) self->layout_before = self->panes.layout;
+  if (walk || had_walk) lay_out(self, walk ? TD_LAYOUT_TEACH : self->layout_before);
   if (!walk) return;
   g_signal_connect_object(walk, "changed", G_CALLBACK(hide_answer), self, G_CONNECT_SWAPPED);
   hide_answer(self, walk);
@@ -380,127 +384,28 @@ td_tape_view_show_page(TdTapeView *self, const char *name) {
   return TRUE;
 }
 
-GtkWidget *
-td_tape_view_get_pane(TdTapeView *self, TdPane pane) {
-  switch (pane) {
-  case TD_PANE_QUEUES:
-    return self->queues_pane;
-  case TD_PANE_TIMELINE:
-    return GTK_WIDGET(self->timeline);
-  case TD_PANE_MINIMAP:
-    return GTK_WIDGET(self->minimap);
-  default:
-    return self->side;
-  }
-}
-
 const char *
-td_tape_view_pane_name(TdPane pane) {
-  static const char *const names[TD_N_PANES] = {[TD_PANE_SIDE] = "side-pane",
-                                                [TD_PANE_QUEUES] = "queues-pane",
-                                                [TD_PANE_TIMELINE] = "timeline-pane",
-                                                [TD_PANE_MINIMAP] = "minimap"};
-  return names[pane];
+td_tape_view_get_page(TdTapeView *self) {
+  const char *name = adw_view_stack_get_visible_child_name(self->side_stack);
+  return strcmp(name, "analysis") == 0 ? td_analysis_pane_get_name(self->analysis) : name;
 }
 
-static gboolean
-shows(TdTapeView *self, TdPane pane) {
-  return gtk_widget_get_visible(td_tape_view_get_pane(self, pane));
-}
-
-/* A paned counts from its start; what should keep its size is at its end. */
-static int
-end_size(GtkPaned *paned, int extent) {
-  return extent - gtk_paned_get_position(paned);
-}
-
-/* The graph keeps at least this share of the height, the queues that of the rest: their sentence
- * may be long. */
-#define GRAPH_SHARE 0.44
-#define QUEUES_SHARE 0.6
-
-/* What is over goes to the graph. */
-static int
-queues_needed(TdTapeView *self, TdDocument *document) {
-  double height = td_queues_height(td_document_get_catalog(document));
-  return (int)td_canvas_pixels(TD_CANVAS(self->queues), ROOM_FOR_WHY + height);
-}
-
-static int
-timeline_needed(TdTapeView *self, TdDocument *document) {
-  double height = td_timeline_height(td_document_get_timeline(document));
-  return (int)td_canvas_pixels(TD_CANVAS(self->timeline), MAX(height, MIN_TIMELINE));
-}
-
-static int
-default_lower(TdTapeView *self, int most) {
-  TdDocument *document = td_playhead_get_document(self->playhead);
-  if (!document) return most;
-  int queues = shows(self, TD_PANE_QUEUES) ? queues_needed(self, document) : 0;
-  int timeline = shows(self, TD_PANE_TIMELINE) ? timeline_needed(self, document) : 0;
-  return MIN(most, queues + timeline);
-}
-
-static int
-default_queues(TdTapeView *self, int lower) {
-  TdDocument *document = td_playhead_get_document(self->playhead);
-  int most = (int)(lower * QUEUES_SHARE);
-  return document ? MIN(most, queues_needed(self, document)) : most;
-}
-
-static void
-apply_panes(TdTapeView *self) {
-  int width = gtk_widget_get_width(GTK_WIDGET(self->side_paned));
-  int height = gtk_widget_get_height(GTK_WIDGET(self->lower_paned));
-  int most = (int)(height * (1 - GRAPH_SHARE));
-  int side = self->wanted.side > 0 ? self->wanted.side
-                                   : CLAMP((int)(width * SIDE_SHARE), MIN_SIDE, MAX_SIDE);
-  bool shows_both = shows(self, TD_PANE_QUEUES) && shows(self, TD_PANE_TIMELINE);
-  int lower = shows_both && self->wanted.lower > 0 ? MIN(self->wanted.lower, most)
-                                                   : default_lower(self, most);
-  int queues = self->wanted.queues > 0 ? self->wanted.queues : default_queues(self, lower);
-  gtk_paned_set_position(self->side_paned, width - MIN(side, (int)(width * MOST_SIDE)));
-  gtk_paned_set_position(self->lower_paned, height - lower);
-  gtk_paned_set_position(self->queues_paned, MIN(queues, lower - MIN_TIMELINE));
+TdPanes *
+td_tape_view_get_panes(TdTapeView *self) {
+  return &self->panes;
 }
 
 void
-td_tape_view_set_panes(TdTapeView *self, TdPaneSizes sizes) {
-  self->wanted = sizes;
-}
-
-TdPaneSizes
-td_tape_view_get_panes(TdTapeView *self) {
-  int width = gtk_widget_get_width(GTK_WIDGET(self->side_paned));
-  int height = gtk_widget_get_height(GTK_WIDGET(self->lower_paned));
-  if (width <= 0 || height <= 0) return self->wanted;
-  TdPaneSizes sizes = self->wanted;
-  if (shows(self, TD_PANE_SIDE)) sizes.side = end_size(self->side_paned, width);
-  if (!shows(self, TD_PANE_QUEUES) || !shows(self, TD_PANE_TIMELINE)) return sizes;
-  sizes.lower = end_size(self->lower_paned, height);
-  sizes.queues = gtk_paned_get_position(self->queues_paned);
-  return sizes;
-}
-
-/* One of the lower panes was hidden or shown. Its place is remembered while it is hidden. */
-static void
-lower_pane_changed(TdTapeView *self) {
-  bool queues = shows(self, TD_PANE_QUEUES), timeline = shows(self, TD_PANE_TIMELINE);
-  int height = gtk_widget_get_height(GTK_WIDGET(self->lower_paned));
-  if (queues != timeline && height > 0 && self->showed_both) {
-    self->wanted.lower = end_size(self->lower_paned, height);
-    self->wanted.queues = gtk_paned_get_position(self->queues_paned);
-  }
-  gtk_widget_set_visible(GTK_WIDGET(self->queues_paned), queues || timeline);
-  self->showed_both = queues && timeline;
-  if (height > 0) apply_panes(self);
+td_tape_view_set_layout(TdTapeView *self, TdLayout layout) {
+  lay_out(self, layout);
+  if (layout == TD_LAYOUT_PROFILE) td_tape_view_show_page(self, "profile");
 }
 
 static gboolean
 apply_when_sized(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
   if (gtk_widget_get_width(GTK_WIDGET(TD_TAPE_VIEW(widget)->side_paned)) <= 0)
     return G_SOURCE_CONTINUE;
-  apply_panes(TD_TAPE_VIEW(widget));
+  td_panes_apply(&TD_TAPE_VIEW(widget)->panes);
   return G_SOURCE_REMOVE;
 }
 
@@ -575,6 +480,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(queues);
   BIND(timeline);
   BIND(side);
+  BIND(switcher);
   BIND(side_stack);
   BIND(inspector);
   BIND(events);
@@ -590,7 +496,16 @@ static void
 td_tape_view_init(TdTapeView *self) {
   gtk_widget_init_template(GTK_WIDGET(self));
   self->why_seq = UINT64_MAX - 1;
-  self->showed_both = TRUE;
+  self->panes = (TdPanes){.outer = self->side_paned,
+                          .inner = self->lower_paned,
+                          .lowest = self->queues_paned,
+                          .pane = {[TD_PANE_SIDE] = self->side,
+                                   [TD_PANE_QUEUES] = self->queues_pane,
+                                   [TD_PANE_TIMELINE] = GTK_WIDGET(self->timeline),
+                                   [TD_PANE_MINIMAP] = GTK_WIDGET(self->minimap)},
+                          .queues = self->queues,
+                          .timeline = GTK_WIDGET(self->timeline)};
+  td_panes_init(&self->panes);
   td_overlay_list_fill(self->overlay, td_graph_canvas_get_overlay_choice(self->graph));
   td_minimap_set_canvas(self->minimap, self->graph);
   td_fold_bar_set_choices(self->fold_bar, td_graph_canvas_get_fold_choice(self->graph),
@@ -607,8 +522,5 @@ td_tape_view_init(TdTapeView *self) {
   td_canvas_set_menu(TD_CANVAS(self->graph), self->node_menu);
   td_canvas_set_menu(TD_CANVAS(self->queues), self->node_menu);
   td_canvas_set_menu(TD_CANVAS(self->timeline), self->node_menu);
-  g_signal_connect_swapped(self->queues_pane, "notify::visible", G_CALLBACK(lower_pane_changed),
-                           self);
-  g_signal_connect_swapped(self->timeline, "notify::visible", G_CALLBACK(lower_pane_changed), self);
   g_signal_connect(self, "map", G_CALLBACK(mapped), NULL);
 }

@@ -15,6 +15,7 @@
 #include "ui/model/playhead/shown_chain.h"
 #include "ui/widgets/panes/analysis_pane.h"
 #include "ui/widgets/panes/lesson_pane.h"
+#include "ui/widgets/view/panes.h"
 
 #include <adwaita.h>
 
@@ -72,8 +73,13 @@ void td_tape_view_find_event(TdTapeView *self);
  * "findings" or the name of an analysis. FALSE for any other. */
 gboolean td_tape_view_show_page(TdTapeView *self, const char *name);
 
+/* td_tape_view_get_page returns the name of the page that is shown, or was before the pane was
+ * hidden. Constant. */
+const char *td_tape_view_get_page(TdTapeView *self);
+
 /* td_tape_view_set_walk shows a lesson or a quiz beside the tape; NULL ends it. While it asks, the
- * sentence about the last pop is hidden, and so are the queues if they show the answer.
+ * sentence about the last pop is hidden, and so are the queues if they show the answer. The layout
+ * is TD_LAYOUT_TEACH meanwhile.
  * td_tape_view_get_lesson returns its pane; borrowed. */
 void td_tape_view_set_walk(TdTapeView *self, TdLessonWalk *walk);
 TdLessonPane *td_tape_view_get_lesson(TdTapeView *self);
@@ -81,25 +87,9 @@ TdLessonPane *td_tape_view_get_lesson(TdTapeView *self);
 /* td_tape_view_get_analysis returns the pane of the tables; borrowed. */
 TdAnalysisPane *td_tape_view_get_analysis(TdTapeView *self);
 
-/* The panes around the graph, and the small picture in its corner. td_tape_view_get_pane returns
- * the widget of one; its property "visible" shows or hides it. The graph takes the room of what is
- * hidden. */
-typedef enum TdPane {
-  TD_PANE_SIDE,
-  TD_PANE_QUEUES,
-  TD_PANE_TIMELINE,
-  TD_PANE_MINIMAP,
-  TD_N_PANES
-} TdPane;
-GtkWidget *td_tape_view_get_pane(TdTapeView *self, TdPane pane);
+/* td_tape_view_get_panes returns the panes around the graph; borrowed. The graph takes the room of
+ * what is hidden. */
+TdPanes *td_tape_view_get_panes(TdTapeView *self);
 
-/* td_tape_view_pane_name returns "side-pane", ...: a name for actions and for the config. */
-const char *td_tape_view_pane_name(TdPane pane);
-
-/* The places of the panes' handles, to remember: the side pane's width and the heights of the lower
- * panes. A value of 0 or less leaves what is. */
-typedef struct TdPaneSizes {
-  int side, lower, queues;
-} TdPaneSizes;
-void td_tape_view_set_panes(TdTapeView *self, TdPaneSizes sizes);
-TdPaneSizes td_tape_view_get_panes(TdTapeView *self);
+/* td_tape_view_set_layout lays the panes out anew. TD_LAYOUT_PROFILE shows the profile. */
+void td_tape_view_set_layout(TdTapeView *self, TdLayout layout);

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A key lays the panes out for a use: to look for a mistake, to profile, to teach. Each layout keeps its sizes, and the window the
+layout. The command that Copy Link gives opens what was to see."""
+import shlex
+import subprocess
+
+import display
+
+display.ensure()
+
+import x_input
+from window_case import Window
+from window_tapes import OUTPUT, TAPEDECK, read_events, tapedeck
+
+WIDTH, HEIGHT = 1200, 800
+SIZE = ("--size", f"{WIDTH}x{HEIGHT}")
+
+
+class LayoutWindow(Window):
+    def box(self, role, name):
+        return self.place_of(lambda: self.find(role, name))
+
+    def graph(self):
+        return self.box("image", "Backward graph")
+
+    def timeline(self):
+        return self.box("image", "Timeline")
+
+    def queues(self):
+        return self.box("image", "Ready queues")
+
+    def lay_out(self, key):
+        before = self.graph()
+        self.key(key, "Control")
+        self.wait_for("another layout", lambda: (now := self.graph()).width != before.width or now.height != before.height)
+
+    def has_side(self):
+        """Without it, the graph is as wide as the window, and not low."""
+        return self.graph().width < WIDTH - 100 or self.graph().height < HEIGHT / 4
+
+
+def test_layouts(tape):
+    with LayoutWindow(tape, *SIZE) as window:
+        window.find("page tab", "Events")
+        debug, short = window.graph(), window.queues()
+        side = window.box("page tab", "Events")
+        assert window.has_side() and side.x >= debug.x + debug.width, (side, debug)
+        window.lay_out("2")
+        profile, timeline = window.graph(), window.timeline()
+        assert profile.width > debug.width and profile.height < debug.height, (debug, profile)
+        side = window.box("page tab", "Events")
+        assert timeline.height > profile.height and side.y >= timeline.y + timeline.height, (profile, timeline, side)
+        window.read("AddmmBackward0")
+        window.take_picture(OUTPUT / "layout-profile.png")
+        window.lay_out("3")
+        teach = window.graph()
+        assert not window.has_side() and teach.width > debug.width and window.queues().height > short.height
+        window.take_picture(OUTPUT / "layout-teach.png")
+        window.lay_out("1")
+        again = window.graph()
+        assert (again.width, again.height) == (debug.width, debug.height), (again, debug)
+        window.lay_out("2")
+        window.key("q", "Control")
+        assert window.quits() == 0
+    with LayoutWindow(tape, *SIZE) as window:
+        assert (again := window.graph()).height == profile.height and again.width == profile.width, (again, profile)
+
+
+def copied_link(window):
+    """The words of the command, or of the one that another window copied before."""
+    x_input.hold("Shift", True)
+    window.key("c", "Control")
+    x_input.hold("Shift", False)
+    return shlex.split(display.clipboard_text())
+
+
+def test_link(tape):
+    """The link is a command: it opens the same event, node, layout and page."""
+    seq, node = next((event["seq"], event["node"]) for event in read_events(tape) if event["event"] == "node_begin")
+    where = ["tapedeck", "open", str(tape.resolve()), "--at", str(seq), "--node", str(node)]
+    for look in (["--layout", "teach"], ["--layout", "profile", "--page", "memory"]):
+        with LayoutWindow(*where[2:], *look, *SIZE) as window:
+            window.wait_for_position(seq + 1)
+            assert window.has_side() == (look[1] != "teach")
+            link = window.wait_for("the link", lambda: (words := copied_link(window)) == where + look and words)
+        with LayoutWindow(*link[2:], *SIZE) as window:
+            window.wait_for_position(seq + 1)
+            window.wait_for("the same link", lambda: copied_link(window) == link)
+
+
+def main():
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    tape = OUTPUT / "layouts of a tape.tape"
+    tapedeck("run", "--force", "-o", tape, "mlp")
+    done = subprocess.run([TAPEDECK, "open", "--layout", "wide", tape], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "--layout" in done.stderr, done
+    test_layouts(tape)
+    test_link(tape)
+
+
+if __name__ == "__main__":
+    main()
