@@ -27,9 +27,11 @@ static const struct format {
     {"chrome", ".json", .write = td_export_chrome},
     {"csv", "-csv", .write_tables = td_export_csv},
     {"dot", ".dot", .write = td_export_dot},
+    {"folded", ".folded", .write = td_export_folded},
     {"html", ".html", .write = td_export_html},
     {"parquet", "-parquet", .write_tables = td_export_typed_csv, .has_writer = true},
     {"perfetto", ".perfetto-trace", .write = td_export_perfetto},
+    {"speedscope", ".speedscope.json", .write = td_export_speedscope},
     {"sqlite", ".sqlite"},
 };
 

@@ -23,6 +23,13 @@ td_status td_export_dot(td_tape *tape, const td_export_wish *wish, FILE *out, td
 td_status td_export_chrome(td_tape *tape, const td_export_wish *wish, FILE *out, td_error *error);
 td_status td_export_perfetto(td_tape *tape, const td_export_wish *wish, FILE *out, td_error *error);
 
+/* td_export_folded writes a line for each stack of engine/profile/report/stacks.h, with its thread
+ * at the bottom, and ns. td_export_speedscope writes the same in time order, for
+ * https://www.speedscope.app. Both take an outermost pass. They hold all stacks in memory. */
+td_status td_export_folded(td_tape *tape, const td_export_wish *wish, FILE *out, td_error *error);
+td_status td_export_speedscope(td_tape *tape, const td_export_wish *wish, FILE *out,
+                               td_error *error);
+
 /* The tables of tables.def, each in a file of its own, by number of the table. td_export_typed_csv
  * begins each file with a line of JSON for a program that makes typed columns of it: [[name, INT or
  * BOOL or TEXT, summary]...]. */

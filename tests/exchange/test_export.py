@@ -18,7 +18,7 @@ import unittest
 import skipping
 from export_case import PROGRAM, PYTHON_WITH_ARROW, READERS, TAPEDECK, TOOLS, environment_of, run
 
-FORMATS = ["chrome", "csv", "dot", "html", *(["parquet"] if PYTHON_WITH_ARROW else []), "perfetto", "sqlite"]
+FORMATS = ["chrome", "csv", "dot", "folded", "html", *(["parquet"] if PYTHON_WITH_ARROW else []), "perfetto", "speedscope", "sqlite"]
 
 
 def keyframe_chunks(tape):
@@ -107,6 +107,41 @@ class Export(unittest.TestCase):
             self.skipTest("Graphviz is not installed")
         done = subprocess.run(["dot", "-Tplain", self.export("dot")], capture_output=True, text=True, check=True)
         self.assertEqual(len(re.findall("^node ", done.stdout, re.M)), len(nodes))
+
+    def folded(self, *options, tape):
+        """By stack: ns."""
+        stacks = {}
+        for line in self.text("folded", *options, tape=tape).splitlines():
+            stack, ns = line.rsplit(" ", 1)
+            self.assertNotIn(stack, stacks)
+            stacks[stack] = int(ns)
+        return stacks
+
+    def test_flame_graphs(self):
+        """Functions have the time that `report` says, and what is beside them that of its other parts. speedscope has the same stacks."""
+        for tape in self.tapes():
+            begins = [json.loads(line) for line in run("events", tape, "--kind", "graph_task_begin", "--json").stdout.splitlines()]
+            outermost = next(begin["graph_task"] for begin in begins if begin["depth"] == 0)
+            for options in ((), ("--pass", str(outermost))):
+                rows = self.report(tape, "--by", "op", *options)["rows"]
+                stacks = self.folded(*options, tape=tape)
+                of_function, beside = collections.Counter(), collections.Counter()
+                for stack, ns in stacks.items():
+                    frames = stack.split(";")
+                    name, among = (frames[-2], beside) if frames[-1].startswith("[") else (frames[-1], of_function)
+                    among[name] += ns
+                self.assertEqual(+of_function, +collections.Counter({row["key"]: row["self"] for row in rows}))
+                parts = ("lock_wait", "pre_hooks", "post_hooks", "accumulate", "release", "push")
+                told = collections.Counter({row["key"]: sum(row["parts"][part] or 0 for part in parts) for row in rows})
+                self.assertEqual(beside - told, collections.Counter(), "less the recorder's own, which `report` has in no part")
+                self.assertEqual(+told - beside, collections.Counter())
+                document = json.loads(self.text("speedscope", *options, tape=tape))
+                names, again = [frame["name"] for frame in document["shared"]["frames"]], collections.Counter()
+                for profile in document["profiles"]:
+                    self.assertEqual(sum(profile["weights"]), profile["endValue"] - profile["startValue"])
+                    for stack, weight in zip(profile["samples"], profile["weights"], strict=True):
+                        again[";".join([profile["name"], *(names[frame] for frame in stack)])] += weight
+                self.assertEqual(again, stacks)
 
     def test_tables_agree(self):
         """csv has what sqlite has, and a cut tape what the whole one has. Each column says what it is."""
@@ -308,7 +343,7 @@ class Export(unittest.TestCase):
         old = os.path.join(self.folder, "old")
         with open(old, "w") as file:
             file.write("old")
-        for arguments, word in ([["--to", "word"], "must be chrome, csv, dot, html, parquet, perfetto or sqlite"], [[], "--to is missing"],
+        for arguments, word in ([["--to", "word"], "must be chrome, csv, dot, folded, html, parquet, perfetto, speedscope or sqlite"], [[], "--to is missing"],
                                 [["--to", "dot", "--pass", "-7"], "--pass"],
                                 [["--to", "dot", "--pass", "99"], "no graph task 99"],
                                 [["--to", "dot", "-o", old], "--force overwrites it"],

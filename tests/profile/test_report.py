@@ -451,6 +451,10 @@ class Torch(unittest.TestCase):
                 self.assertTrue(any(row["key"].startswith("program.py:") for row in told["line"]["rows"]), told["line"]["rows"])
                 self.assertNotIn("(no line)", {row["key"] for row in told["line"]["rows"]})
                 self.assertEqual(told["hook"]["rows"][0]["n"], 10)
+                run(TAPEDECK, "export", tape, "--to", "folded", "-o", os.path.join(folder, "p.folded"))
+                with open(os.path.join(folder, "p.folded")) as file:
+                    stacks = [line.rsplit(" ", 1) for line in file]
+                self.assertEqual(sum(int(ns) for stack, ns in stacks if stack.split(";")[-2] == "0"), modules["Linear · 0"]["self"])
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ REFUSALS = {"quiz": b"no question was found on the tape", "order": b"did not obs
 COMMANDS |= {f"render {view}": ["render", "TAPE", "--view", view, "--at", "end", "-o", "OUT.png"]
              for view in ("graph", "timeline", "queues", "overview")}
 COMMANDS |= {f"export {form}": ["export", "TAPE", "--to", form, "-o", "OUT." + form, "--force"]
-             for form in ("chrome", "csv", "dot", "perfetto", "sqlite")}
+             for form in ("chrome", "csv", "dot", "folded", "perfetto", "speedscope", "sqlite")}
 # A test's bounds. A cost that grows with the square has slope 2. Half a second is noise on a busy machine. What looks
 # steep is measured again. Sanitized programs are only looked at for crashes: their times say nothing.
 CHECK_SIZES, CHECK_SLOPE, CHECK_NOISE = ((250, 1000) if SANITIZED else (6000, 30000)), 1.6, 0.5

@@ -41,15 +41,21 @@ op_of(const td_catalog *catalog, uint32_t node) {
 
 /* A leaf, or the transpose of a weight, is made outside its module: it belongs to the module whose
  * function takes its value, and sends it a gradient. */
-char *
-td_report_user_module(const td_catalog *catalog, uint32_t node) {
+uint32_t
+td_report_module_node(const td_catalog *catalog, uint32_t node) {
   for (int i = 0; i < CONSUMERS_MAX; i++) {
-    char *label = td_catalog_module_label(catalog, node);
     const td_catalog_node *facts = td_catalog_node_find(catalog, node);
-    if (label || !facts || !facts->n_in) return label;
+    if (!facts) return TD_NONE;
+    if (facts->module && *facts->module) return node;
+    if (!facts->n_in) return TD_NONE;
     node = catalog->edges[catalog->in_edges[facts->first_in]].from;
   }
-  return NULL;
+  return TD_NONE;
+}
+
+char *
+td_report_user_module(const td_catalog *catalog, uint32_t node) {
+  return td_catalog_module_label(catalog, td_report_module_node(catalog, node));
 }
 
 static char *

@@ -36,7 +36,10 @@ char *td_report_lock_name(const td_catalog *catalog, uint32_t kind, uint32_t obj
  * of the node whose function takes its value. NULL if no line is known. The caller frees it. */
 char *td_report_user_line(const td_catalog *catalog, uint32_t node);
 
-/* td_report_user_module returns the module of a node, as td_report_user_line returns its line. */
+/* td_report_module_node returns the node that has the module of a node: itself, or the one whose
+ * function takes its value; TD_NONE if no module is known. td_report_user_module returns the label
+ * of that module, or NULL. The caller frees it. */
+uint32_t td_report_module_node(const td_catalog *catalog, uint32_t node);
 char *td_report_user_module(const td_catalog *catalog, uint32_t node);
 
 /* td_report_key_kinds tells which kinds of events a catalog must be made of, if it is only to name
