@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A key lays the panes out for a use: to look for a mistake, to profile, to teach. Each layout keeps its sizes, and the window the
 layout. The command that Copy Link gives opens what was to see."""
+import re
 import shlex
 import subprocess
 
@@ -8,7 +9,6 @@ import display
 
 display.ensure()
 
-import x_input
 from window_case import Window
 from window_tapes import OUTPUT, TAPEDECK, read_events, tapedeck
 
@@ -66,11 +66,50 @@ def test_layouts(tape):
         assert (again := window.graph()).height == profile.height and again.width == profile.width, (again, profile)
 
 
+def seconds(text):
+    number, unit = text.split()
+    return float(number) * {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}[unit]
+
+
+def test_time(tape):
+    """W, S, A and D zoom and move the timeline that has the focus, and only that. A double click shows all, and moves nothing."""
+    with LayoutWindow(tape, *SIZE) as window:
+        timeline = window.control("image", "Timeline")
+
+        def shown():
+            found = re.search(r"the timeline shows (.*) to (.*)\.", timeline.description.replace("\u202f", " ").replace("\xa0", " "))
+            return seconds(found[1]), seconds(found[2])
+
+        def after(key):
+            before = shown()
+            window.key(key)
+            window.wait_for(f"what {key} does", lambda: shown() != before)
+            return shown()
+
+        area, position, (from_all, to_all) = window.timeline(), window.position(), shown()
+        at = area.x + area.width * 2 // 3, area.y + area.height // 2
+        window.click_at(*at)
+        window.wait_for("another place", lambda: window.position() != position, 10)
+        position = window.position()
+        begin, end = after("w")
+        assert end - begin < to_all - from_all
+        assert after("a")[0] < begin
+        begin, end = after("d")
+        assert after("s")[1] - shown()[0] > end - begin
+        after("w")
+        window.click_at(at[0] - 60, at[1], times=2)
+        window.wait_for("all times", lambda: shown()[1] - shown()[0] > 1.5 * (end - begin), 20)
+        assert window.position() == position
+        window.click_on(lambda: window.find("image", "Backward graph"))
+        before = shown()
+        window.key("d")
+        window.settle()
+        assert shown() == before
+
+
 def copied_link(window):
     """The words of the command, or of the one that another window copied before."""
-    x_input.hold("Shift", True)
-    window.key("c", "Control")
-    x_input.hold("Shift", False)
+    window.key("l", "Control")
     return shlex.split(display.clipboard_text())
 
 
@@ -95,6 +134,7 @@ def main():
     done = subprocess.run([TAPEDECK, "open", "--layout", "wide", tape], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and "--layout" in done.stderr, done
     test_layouts(tape)
+    test_time(tape)
     test_link(tape)
 
 

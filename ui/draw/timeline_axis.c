@@ -116,7 +116,7 @@ are_crowded(const td_timeline_drawing *draw, const td_flags *flags) {
   return (double)n * 24 > draw->view->width;
 }
 
-/* A line for each mark or step unless they stand too close, a label where the one before it leaves
+/* A line for each flag unless they stand too close, a label where the one before it leaves
  * room. */
 static void
 draw_flags(const td_timeline_drawing *draw, const td_flags *flags, td_colour colour) {
@@ -139,6 +139,42 @@ draw_flags(const td_timeline_drawing *draw, const td_flags *flags, td_colour col
   }
 }
 
+/* A step ends where its flag is. The first one begins with the tape. */
+static td_box
+step_box(const td_timeline_drawing *draw, size_t i) {
+  const td_flag *flags = draw->timeline->steps.flags;
+  double begin = i ? td_timeline_x(draw->view, (double)flags[i - 1].time) : 0;
+  double end = td_timeline_x(draw->view, (double)flags[i].time);
+  begin = TD_MAX(begin, TD_TIMELINE_GUTTER);
+  end = TD_MIN(end, draw->view->width);
+  return (td_box){begin + 1, 25, end - begin - 2, 15};
+}
+
+/* A band for each step, with its name inside if that fits. Many steps have flags alone. */
+static void
+draw_steps(const td_timeline_drawing *draw) {
+  const td_flags *steps = &draw->timeline->steps;
+  td_colour colour = draw->theme->dim;
+  if (are_crowded(draw, steps)) {
+    draw_flags(draw, steps, colour);
+    return;
+  }
+  for (size_t i = 0; i < steps->n; i++) {
+    td_box box = step_box(draw, i);
+    double width;
+    if (box.width < 4) continue;
+    if (is_in_view(draw, box.x + box.width + 1))
+      draw_flag_line(draw, box.x + box.width + 1, colour);
+    td_shape_rounded(draw->cr, box, 3);
+    td_theme_source(draw->cr, td_colour_mix(draw->theme->background, colour, 0.16));
+    cairo_fill(draw->cr);
+    td_label_size(draw->labels, steps->flags[i].text, 10.5, true, &width, NULL);
+    if (width + 8 < box.width)
+      td_label_draw(draw->labels, draw->cr, steps->flags[i].text, 10.5,
+                    box.x + (box.width - width) / 2, 25, 0, colour, true);
+  }
+}
+
 void
 td_timeline_draw_axis(const td_timeline_drawing *draw) {
   td_theme_source(draw->cr, draw->theme->background);
@@ -151,7 +187,7 @@ td_timeline_draw_axis(const td_timeline_drawing *draw) {
   cairo_set_line_width(draw->cr, 1);
   draw_ticks(draw);
   draw_flags(draw, &draw->timeline->pauses, draw->theme->hot);
-  draw_flags(draw, &draw->timeline->steps, draw->theme->dim);
+  draw_steps(draw);
   draw_flags(draw, &draw->timeline->marks, draw->theme->accent);
   cairo_restore(draw->cr);
 }

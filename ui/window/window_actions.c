@@ -395,7 +395,7 @@ static const struct {
     {"timeline-pane", N_("Show or hide the timeline"), "<Control>F9", SECTION_PANES, NEED_TAPE,
      NULL},
     {"minimap", N_("Show or hide the minimap"), "m", SECTION_PANES, NEED_TAPE, NULL},
-    {"copy-link", N_("Copy a command that opens what you see"), "<Control><Shift>c", SECTION_PANES,
+    {"copy-link", N_("Copy a command that opens what you see"), "<Control>l", SECTION_PANES,
      NEED_TAPE, td_window_copy_link},
     {"save-picture", N_("Save the picture that has the focus, or the graph"), "<Control>s",
      SECTION_PANES, NEED_TAPE, save_picture},

@@ -32,7 +32,7 @@ static const struct {
     {N_("Layouts"),
      N_("Ctrl+1 is the layout to look for a mistake: the graph, and the side pane on the right. "
         "Ctrl+2 is for profiling: a large timeline, and tables of full width below it. Ctrl+3 is "
-        "for teaching: graph and queues large, no side pane. Each keeps its sizes. Ctrl+Shift+C "
+        "for teaching: graph and queues large, no side pane. Each keeps its sizes. Ctrl+L "
         "copies a command that opens what you see.")},
     {N_("Stepping"),
      N_("Right and Left step one event forward or back; with Shift, one function. The space bar "

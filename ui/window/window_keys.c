@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/window/window_keys.h"
 
+#include "ui/widgets/timeline/timeline_canvas.h"
+
 typedef struct Key {
   const char *action; /* constant */
   char *name;         /* (owned) */
@@ -24,10 +26,11 @@ is_within(GtkWidget *widget, GType type) {
 }
 
 /* What the focused widget does with a key itself: an entry types it, a popover is a small window, a
- * button takes the space bar. */
+ * button takes the space bar, the timeline zooms and pans. */
 static gboolean
 needs_key(GtkWidget *focus, const char *key) {
   if (is_within(focus, GTK_TYPE_EDITABLE) || is_within(focus, GTK_TYPE_POPOVER)) return TRUE;
+  if (is_within(focus, TD_TYPE_TIMELINE_CANVAS) && td_timeline_canvas_takes(key)) return TRUE;
   return strcmp(key, "space") == 0 &&
          (is_within(focus, GTK_TYPE_BUTTON) || is_within(focus, GTK_TYPE_EXPANDER) ||
           is_within(focus, GTK_TYPE_DROP_DOWN) || is_within(focus, GTK_TYPE_SWITCH));

@@ -38,6 +38,8 @@ static const Line widget_keys[] = {
     {N_("Read the next task or lane"), "Down"},
     {N_("Read the task or lane before"), "Up"},
     {N_("Select its node"), "Return"},
+    {N_("Zoom the timeline in or out"), "w s"},
+    {N_("Move the timeline back or on"), "a d"},
     {N_("In the List of Events"), NULL},
     {N_("Go to the event above"), "Up"},
     {N_("Go to the event below"), "Down"},

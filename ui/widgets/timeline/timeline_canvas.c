@@ -11,6 +11,8 @@
 #include <glib/gi18n.h>
 #include <math.h>
 
+#define KEY_ZOOM 1.25 /* of what is to see */
+#define KEY_PAN 0.15
 #define LEAST_BRUSH 4     /* pixels */
 #define MAX_LANES_TOLD 40 /* see Note [What the tree has] */
 
@@ -18,11 +20,12 @@ struct _TdTimelineCanvas {
   TdCanvas parent_instance;
   double scroll_y;
   double press_x;
-  uint64_t last_ns;       /* time of the playhead when last updated */
-  GHashTable *collapsed;  /* (owned) names of lanes */
-  TdBookmarks *bookmarks; /* (owned), or NULL */
-  TdBrush *brush;         /* (owned), or NULL */
-  gboolean is_brushing;   /* from `brushed_ns` to the pointer */
+  uint64_t position_before; /* of the playhead, when the first of two clicks came */
+  uint64_t last_ns;         /* time of the playhead when last updated */
+  GHashTable *collapsed;    /* (owned) names of lanes */
+  TdBookmarks *bookmarks;   /* (owned), or NULL */
+  TdBrush *brush;           /* (owned), or NULL */
+  gboolean is_brushing;     /* from `brushed_ns` to the pointer */
   double brushed_ns, pointed_ns;
 };
 
@@ -301,21 +304,66 @@ drag_update(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
     scrub(self, self->press_x + td_canvas_units(TD_CANVAS(self), dx));
 }
 
+/* A double click shows all times. Its first press moved the playhead, which goes back. */
 static void
-double_clicked(GtkGestureClick *gesture, int n, double x, double y, gpointer data) {
-  if (n == 2 && td_canvas_units(data, x) >= TD_TIMELINE_GUTTER)
-    td_playhead_reset_span(td_canvas_get_playhead(data));
+pressed(GtkGestureClick *gesture, int n, double x, double y, gpointer data) {
+  TdTimelineCanvas *self = data;
+  TdPlayhead *playhead = td_canvas_get_playhead(data);
+  if (!td_canvas_get_document(data) || td_canvas_units(data, x) < TD_TIMELINE_GUTTER) return;
+  if (n == 1) self->position_before = td_playhead_get_position(playhead);
+  if (n != 2) return;
+  gtk_gesture_set_state(GTK_GESTURE(gesture), GTK_EVENT_SEQUENCE_CLAIMED);
+  td_playhead_set_position(playhead, self->position_before);
+  td_playhead_reset_span(playhead);
 }
 
 static void
-zoom_span(TdCanvas *canvas, double factor) {
-  double x, y;
-  td_canvas_get_pointer(canvas, &x, &y);
+zoom_at(TdCanvas *canvas, double x, double factor) {
   td_timeline_view view = make_view(canvas);
   double share = CLAMP((x - TD_TIMELINE_GUTTER) / td_timeline_axis_width(&view), 0, 1);
   double visible = td_timeline_visible_ns(&view);
   double place = td_time_cuts_place(view.cuts, view.from_ns) + share * visible * (1 - factor);
   show_from(canvas, &view, place, visible * factor);
+}
+
+static void
+zoom_at_pointer(TdCanvas *canvas, double factor) {
+  double x, y;
+  td_canvas_get_pointer(canvas, &x, &y);
+  zoom_at(canvas, x, factor);
+}
+
+/* Shares of what is to see. */
+static void
+pan(TdCanvas *canvas, double share) {
+  td_timeline_view view = make_view(canvas);
+  double visible = td_timeline_visible_ns(&view);
+  show_from(canvas, &view, td_time_cuts_place(view.cuts, view.from_ns) + share * visible, visible);
+}
+
+gboolean
+td_timeline_canvas_takes(const char *key) {
+  return strlen(key) == 1 && strchr("wsad", *key) != NULL;
+}
+
+/* W and S zoom around the playhead, or around the middle if it is not to see. A and D pan. */
+static gboolean
+key_pressed(GtkEventControllerKey *controller, guint key, guint code, GdkModifierType state,
+            gpointer data) {
+  TdCanvas *canvas = data;
+  if (!td_canvas_get_document(canvas) || state & (GDK_CONTROL_MASK | GDK_ALT_MASK))
+    return GDK_EVENT_PROPAGATE;
+  td_timeline_view view = make_view(canvas);
+  bool is_seen = view.now_ns >= view.from_ns && view.now_ns <= view.to_ns;
+  double middle = TD_TIMELINE_GUTTER + td_timeline_axis_width(&view) / 2;
+  double x = is_seen ? td_timeline_x(&view, view.now_ns) : middle;
+  if (key == GDK_KEY_w || key == GDK_KEY_s)
+    zoom_at(canvas, x, key == GDK_KEY_w ? 1 / KEY_ZOOM : KEY_ZOOM);
+  else if (key == GDK_KEY_a || key == GDK_KEY_d)
+    pan(canvas, key == GDK_KEY_a ? -KEY_PAN : KEY_PAN);
+  else
+    return GDK_EVENT_PROPAGATE;
+  return GDK_EVENT_STOP;
 }
 
 static gboolean
@@ -327,7 +375,7 @@ scrolled(GtkEventControllerScroll *controller, double dx, double dy, gpointer da
   dx = td_canvas_scroll_units(controller, dx);
   dy = td_canvas_scroll_units(controller, dy);
   if (state & GDK_CONTROL_MASK) {
-    zoom_span(canvas, exp(dy / 200));
+    zoom_at_pointer(canvas, exp(dy / 200));
     return GDK_EVENT_STOP;
   }
   double along = state & GDK_SHIFT_MASK && dx == 0 ? dy : dx;
@@ -385,8 +433,13 @@ td_timeline_canvas_init(TdTimelineCanvas *self) {
   g_signal_connect(drag, "drag-end", G_CALLBACK(drag_end), self);
   gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(drag));
   GtkGesture *click = gtk_gesture_click_new();
-  g_signal_connect(click, "pressed", G_CALLBACK(double_clicked), self);
+  /* Before the drag, which moves the playhead. */
+  gtk_event_controller_set_propagation_phase(GTK_EVENT_CONTROLLER(click), GTK_PHASE_CAPTURE);
+  g_signal_connect(click, "pressed", G_CALLBACK(pressed), self);
   gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(click));
+  GtkEventController *keys = gtk_event_controller_key_new();
+  g_signal_connect(keys, "key-pressed", G_CALLBACK(key_pressed), self);
+  gtk_widget_add_controller(widget, keys);
   GtkEventController *scroll =
       gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
   g_signal_connect(scroll, "scroll", G_CALLBACK(scrolled), self);

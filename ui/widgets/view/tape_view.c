@@ -44,7 +44,7 @@ struct _TdTapeView {
   GtkScrolledWindow *queues_scroller;
   TdQueuesCanvas *queues;
   TdTimelineCanvas *timeline;
-  GtkWidget *side, *queues_pane;
+  GtkWidget *side, *stack_bin, *queues_pane;
   AdwViewSwitcher *switcher;
   AdwViewStack *side_stack;
   TdInspector *inspector;
@@ -481,6 +481,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(timeline);
   BIND(side);
   BIND(switcher);
+  BIND(stack_bin);
   BIND(side_stack);
   BIND(inspector);
   BIND(events);
@@ -513,6 +514,7 @@ td_tape_view_init(TdTapeView *self) {
   td_inspector_set_folds(self->inspector, td_graph_canvas_get_fold_choice(self->graph));
   td_subset_bar_set_choice(self->subset_bar, td_graph_canvas_get_subset_choice(self->graph));
   td_wrapped_init(self->why_bin);
+  td_wrapped_init(self->stack_bin);
   g_signal_connect_swapped(gtk_scrolled_window_get_vadjustment(self->queues_scroller), "changed",
                            G_CALLBACK(show_queue), self);
   g_signal_connect_swapped(self->graph, "node-clicked", G_CALLBACK(td_lesson_pane_choose_node),
