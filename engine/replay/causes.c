@@ -79,6 +79,7 @@ typedef struct search {
   const td_event_anomaly *anomaly;
   bool forward;      /* along the edges: what the forward pass did before */
   bool of_gradients; /* births of the forward pass do not count */
+  bool goes_on;      /* what leaves had before counts too */
   bool follows;      /* only edges that are known to have carried such a value */
   uint32_t *nodes;   /* (owned) [NODES_MAX] found so far */
   uint32_t n;
@@ -113,7 +114,7 @@ static bool
 can_lead(const search *self, const td_event_anomaly *earlier) {
   if (self->of_gradients && is_of_forward(earlier->born)) return false;
   if (self->anomaly->born == TD_birthplace_parameter)
-    return td_cause_can_lead(self->anomaly, earlier);
+    return self->goes_on || td_cause_can_lead(self->anomaly, earlier);
   return is_of_forward(earlier->born) == self->forward && td_cause_can_lead(self->anomaly, earlier);
 }
 
@@ -241,6 +242,19 @@ reaches(search *self, uint32_t node) {
   return false;
 }
 
+/* From the nodes of the last search on, along what the forward pass did before them: a gradient
+ * that came to a parameter is not finite if a value of the forward pass was not. */
+static bool
+run_on(search *self, uint64_t *cause) {
+  self->forward = self->goes_on = true;
+  note_births(self);
+  for (uint32_t i = 0; i < self->n; i++) {
+    if (find_birth(self, self->nodes[i], cause)) return true;
+    add_neighbours(self, self->nodes[i]);
+  }
+  return false;
+}
+
 static bool
 search_init(search *self) {
   self->nodes = TD_NEW_N(uint32_t, NODES_MAX);
@@ -274,7 +288,7 @@ find(search *self, uint64_t *cause) {
   self->of_gradients = is_of_data;
   bool found = search_init(self) && run(self, cause);
   self->of_gradients = false;
-  if (self->seen && !found && is_of_data) found = run(self, cause);
+  if (self->seen && !found && is_of_data) found = run(self, cause) || run_on(self, cause);
   if (self->seen && !found && !self->forward && !is_of_data) {
     self->forward = true;
     found = run(self, cause);

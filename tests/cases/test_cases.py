@@ -20,6 +20,13 @@ class Cases(unittest.TestCase):
                 with self.subTest(case=case.name, python=python):
                     self.assertIn(verdict, ('yes', 'partly') if case.partly != cases.NEVER else ('yes',), words)
 
+    def test_one_mistake(self):
+        """What a NaN leads to through the weights is no second finding."""
+        python = torches.of_test(self)[-1]
+        case, = (case for case in cases.OWN if case.name == 'nan_in_batch')
+        found = run_cases.record(python, [case], None, ('--anomaly', 'nonfinite'))[case]
+        self.assertEqual(len(found), 1, found)
+
     def test_addresses(self):
         """Each program names the report that it is rebuilt from, and has a case."""
         names = {name[:-3] for name in os.listdir(cases.HERE) if name.endswith('.py')}
