@@ -35,6 +35,11 @@ OWN = (
     Case('predictions_kept', r'results of SoftmaxBackward0.*no_grad'),
     Case('copied_embedding', r'No optimizer has .*weight.*replaced'),
     Case('nan_in_batch', r'NaN came with the data.*Linear.*nan_in_batch\.py:14'),
+    Case('root_of_clamped', r'born in SqrtBackward0.*sqrt\(\) was 0 there.*root_of_clamped\.py:15'),
+    Case('own_cross_entropy', r'Inf was born in the forward pass.*LogBackward0.*own_cross_entropy\.py:14.*log\(\) of 0'),
+    Case('half_steps', r'in the leaf of AccumulateGrad\(w\).*eps', r'The loss was NaN', least='2.1'),
+    Case('rate_too_large', r'Inf was born.*MseLossBackward0.*learning rate', r'The loss was NaN'),
+    Case('zero_vector', r'DivBackward0.*0 divided by 0.*zero_vector\.py:14'),
 )
 
 # One of four passes is left out: what comes of it shows in the fourth.

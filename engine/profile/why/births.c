@@ -147,6 +147,18 @@ meaning_of_cast(const td_event_anomaly *anomaly, const td_catalog *catalog) {
        "its "                                                                                      \
        "optimizer did.")
 
+#define NOT_STORED_HALF                                                                            \
+  TD_N("No gradient that the tape has brought it there: the program put it there, or a step of "   \
+       "its optimizer did. In float16 the eps of Adam, 1e-8, is 0, so its step divides 0 by 0 "    \
+       "where a gradient was 0: keep parameters in float32, or pass a larger eps.")
+
+static bool
+is_half(const td_catalog *catalog, uint32_t node) {
+  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
+  const td_catalog_metadata *metadata = facts ? td_catalog_metadata_find(catalog, facts, 0) : NULL;
+  return metadata && !strcmp(metadata->dtype, "float16");
+}
+
 /* One node stands for all that torch.compile made one function of. */
 static bool
 is_in_compiled(const td_event_anomaly *anomaly, const td_catalog *catalog) {
@@ -160,7 +172,9 @@ td_birth_meaning(const td_event_anomaly *anomaly, const td_catalog *catalog) {
   if (is_in_compiled(anomaly, catalog)) return IN_COMPILED;
   if (anomaly->born == TD_birthplace_cast) return meaning_of_cast(anomaly, catalog);
   if (anomaly->born == TD_birthplace_parameter)
-    return anomaly->other == TD_NONE ? NOT_STORED_BEFORE : STORED_BEFORE;
+    return anomaly->other != TD_NONE         ? STORED_BEFORE
+           : is_half(catalog, anomaly->from) ? NOT_STORED_HALF
+                                             : NOT_STORED_BEFORE;
   if (anomaly->born >= TD_birthplace_LIMIT || anomaly->kind != TD_anomaly_kind_nan) return "";
   if (anomaly->born == TD_birthplace_data && !td_cause_knows_fates(catalog)) return DATA_OR_LEAF;
   if (anomaly->born == TD_birthplace_sum && is_leaf(catalog, anomaly->node)) return SILENT_AT_LEAF;

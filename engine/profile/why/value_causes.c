@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* What a tensor that the node saved may show. */
-enum { ALWAYS, ZERO, INFINITY_, UNIT, TWINS, SINGLE };
+enum { ALWAYS, ZERO, INFINITY_, UNIT, TWINS, SINGLE, EMPTY };
 
 enum { KIND_nan = TD_anomaly_kind_nan, KIND_inf = TD_anomaly_kind_inf, KIND_any };
 
@@ -16,6 +16,7 @@ enum { KIND_nan = TD_anomaly_kind_nan, KIND_inf = TD_anomaly_kind_inf, KIND_any 
 #define TEST_unit UNIT
 #define TEST_twins TWINS
 #define TEST_single SINGLE
+#define TEST_empty EMPTY
 
 static const struct {
   const char *function;
@@ -89,6 +90,17 @@ is_shown(const td_catalog *catalog, td_tape *tape, const td_event_anomaly *anoma
   return test == SINGLE ? n_seen > 0 && n_shown == n_seen : n_shown > 0;
 }
 
+/* What made the first operand gave it a shape such as [0] or [0, 4]. */
+static bool
+is_empty(const td_catalog *catalog, const td_catalog_node *facts) {
+  const td_catalog_edge *edge = facts->n_out ? &catalog->edges[facts->first_out] : NULL;
+  const td_catalog_node *made =
+      edge && edge->output_nr == 0 ? td_catalog_node_find(catalog, edge->to) : NULL;
+  const td_catalog_metadata *metadata =
+      made ? td_catalog_metadata_find(catalog, made, edge->input_nr) : NULL;
+  return metadata && (strstr(metadata->shape, "[0") || strstr(metadata->shape, " 0"));
+}
+
 const char *
 td_value_cause(const td_catalog *catalog, td_tape *tape, const td_event_anomaly *anomaly) {
   const td_catalog_node *facts = td_catalog_node_find(catalog, anomaly->node);
@@ -96,6 +108,8 @@ td_value_cause(const td_catalog *catalog, td_tape *tape, const td_event_anomaly 
   for (size_t i = 0; i < TD_N_ELEMENTS(causes); i++) {
     bool fits = causes[i].born == anomaly->born && is_function(facts->name, causes[i].function) &&
                 (causes[i].kind == KIND_any || causes[i].kind == (int)anomaly->kind);
+    if (fits && causes[i].test == EMPTY && is_empty(catalog, facts)) return causes[i].text;
+    if (causes[i].test == EMPTY) continue;
     if (fits && (causes[i].test == ALWAYS || is_shown(catalog, tape, anomaly, causes[i].test)))
       return causes[i].text;
   }
