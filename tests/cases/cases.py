@@ -40,6 +40,10 @@ OWN = (
     Case('half_steps', r'in the leaf of AccumulateGrad\(w\).*eps', r'The loss was NaN', least='2.1'),
     Case('rate_too_large', r'Inf was born.*MseLossBackward0.*learning rate', r'The loss was NaN'),
     Case('zero_vector', r'DivBackward0.*0 divided by 0.*zero_vector\.py:14'),
+    Case('softmax_twice', r'cross-entropy, whose softmax got the result of another softmax'),
+    Case('sigmoid_twice', r'applies a sigmoid, got the result of another sigmoid'),
+    Case('nll_of_softmax', r'negative log likelihood, got the result of SoftmaxBackward0'),
+    Case('column_and_line', r'\[50, 50\] values.*\[50, 1\] results'),
 )
 
 # One of four passes is left out: what comes of it shows in the fourth.

@@ -533,6 +533,27 @@ for step in range(4):
     (F.mse_loss(net(x), y) + (x @ inner.t()).square().mean()).backward()
     optimizer.step()
 """,
+    "softmax_that_is_no_loss": """
+labels, query = torch.randint(0, 2, (10,)), torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD([*net.parameters(), *query.parameters()], lr=0.05)
+for step in range(5):
+    optimizer.zero_grad()
+    seen = torch.softmax(query(x) @ x.t(), 1) @ x
+    scores = net(seen)
+    gate = torch.sigmoid(scores)
+    loss = F.cross_entropy(F.log_softmax(scores, 1), labels) + F.nll_loss(F.log_softmax(scores, 1), labels)
+    (loss + F.binary_cross_entropy(gate, y.sigmoid()) + F.binary_cross_entropy_with_logits(scores * gate, y.sigmoid())).backward()
+    optimizer.step()
+""",
+    "distances_of_all_pairs": """
+line = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(line.parameters(), lr=0.05)
+for step in range(5):
+    optimizer.zero_grad()
+    z = line(x)
+    (F.mse_loss(z, y[:, :1]) + (z - z.t()).pow(2).mean() + F.mse_loss(z.expand(10, 2), y)).backward()
+    optimizer.step()
+""",
 }
 
 

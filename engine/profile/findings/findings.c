@@ -9,6 +9,7 @@
 #include "engine/profile/findings/find_kept.h"
 #include "engine/profile/findings/find_leaves.h"
 #include "engine/profile/findings/find_lines.h"
+#include "engine/profile/findings/find_losses.h"
 #include "engine/profile/findings/find_orders.h"
 #include "engine/profile/findings/find_places.h"
 #include "engine/profile/findings/find_ranks.h"
@@ -49,6 +50,7 @@ typedef struct looking {
   td_find_results results;
   td_find_roots roots;
   td_find_slices slices;
+  td_find_losses losses;
   td_event_graphs_unreached unreached_graphs; /* the last one, or zeros */
   uint64_t unreached_seq;
   bool has_stacks;         /* of the lines that made nodes */
@@ -231,6 +233,7 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
   td_find_results_learn(&self->results, catalog);
   td_find_roots_learn(&self->roots, catalog);
   td_find_slices_learn(&self->slices, catalog);
+  td_find_losses_learn(&self->losses, catalog, first, end);
   td_find_gil_learn(&self->gil, catalog);
   td_find_ranks_learn(&self->ranks, self->tape, catalog);
   td_find_leaves_learn(&self->leaves, catalog);
@@ -299,6 +302,7 @@ tell(looking *self) {
   td_find_stale_tell(&self->stale, self->tape, self->findings);
   td_find_results_tell(&self->results, self->findings);
   td_find_slices_tell(&self->slices, self->findings);
+  td_find_losses_tell(&self->losses, self->findings);
   td_find_gil_tell(&self->gil, self->findings);
   td_find_ranks_tell(&self->ranks, self->findings);
   tell_unreached(self);
@@ -325,6 +329,7 @@ fini(looking *self) {
   td_find_results_fini(&self->results);
   td_find_roots_fini(&self->roots);
   td_find_slices_fini(&self->slices);
+  td_find_losses_fini(&self->losses);
   td_find_gil_fini(&self->gil);
   td_find_ranks_fini(&self->ranks);
   td_number_map_fini(&self->outermost);

@@ -35,6 +35,9 @@
  * - dead_layer: three stores at least into each leaf of a node, all of them zeros, and a ReLU alone
  *   hands its gradient on to that node. The node behind the ReLU, alone again, has a leaf with
  * zeros alone, its weight, and one with other gradients, its bias.
+ * - loss_input: three cross-entropies of a softmax, negative log likelihoods of one, or binary
+ *   cross-entropies with logits of a sigmoid. Views in between do not count.
+ * - loss_spread: three losses of a tensor of n times n that an expand() made of n results.
  * - stale_node: a node that is no view was made of a parameter alone or with one other node, and
  *   ran after two steps, or more, that the parameter's optimizer made since.
  * - other_parameters: as many parameters of optimizers without name and gradient as there are
