@@ -81,8 +81,9 @@ td_session_tapes_find_taken(const td_session_tapes *self) {
 }
 
 /* A process that loaded an engine may never have run a backward pass; its tape is not wanted. But a
- * rank may hang before its first one: what it handed to its process groups tells why. An unreadable
- * tape is kept, because somebody may want to know why. */
+ * rank may hang before its first one: what it handed to its process groups tells why. Or the
+ * program may have failed before it, for its loss had no graph. An unreadable tape is kept, because
+ * somebody may want to know why. */
 static bool
 is_wanted(td_session_tapes *self, td_session_tape *own) {
   td_tape *tape;
@@ -100,7 +101,8 @@ is_wanted(td_session_tapes *self, td_session_tape *own) {
   const td_tape_info *info = td_tape_info_get(tape);
   bool has_end = self->keeps_ends && info->n_by_kind[TD_EVENT_left_out] > 0;
   bool wanted = has_end || info->n_by_kind[TD_EVENT_graph_task_begin] > 0 ||
-                info->n_by_kind[TD_EVENT_collective] > 0;
+                info->n_by_kind[TD_EVENT_collective] > 0 ||
+                info->n_by_kind[TD_EVENT_program_failed] > 0;
   own->whole = info->complete && !info->damage;
   if (!wanted && own->whole) self->n_empty++;
   if (!wanted && !own->whole) self->n_lost++;

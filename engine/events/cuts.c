@@ -10,6 +10,7 @@
 static struct {
   pthread_mutex_t mutex;
   td_number_map leaves;                     /* (guarded by mutex) flags, kind << 32 | stack */
+  td_cut last;                              /* (guarded by mutex) */
   _Atomic uint32_t passes_left, notes_left; /* relaxed: one more or less does no harm */
   _Atomic bool missed;                      /* some cuts were not noted */
 } table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -49,6 +50,8 @@ rank_of(td_cut_kind kind) {
   case TD_cut_kind_item:
   case TD_cut_kind_numbers:
   case TD_cut_kind_argmax:
+  case TD_cut_kind_compare:
+  case TD_cut_kind_integer:
     return 1;
   case TD_cut_kind_none:
     return 3;
@@ -60,6 +63,7 @@ rank_of(td_cut_kind kind) {
 void
 td_cuts_note(uint64_t leaf, td_cut cut) {
   pthread_mutex_lock(&table.mutex);
+  table.last = cut;
   uint64_t *value = td_number_map_put(&table.leaves, leaf);
   if (rank_of(cut.kind) <= rank_of(cut_of(*value).kind))
     *value = (*value & FLAGS) | (uint64_t)cut.kind << 32 | cut.stack;
@@ -113,10 +117,20 @@ td_cuts_find(uint64_t leaf) {
   return cut;
 }
 
+td_cut
+td_cuts_last(void) {
+  pthread_mutex_lock(&table.mutex);
+  bool missed = atomic_load_explicit(&table.missed, memory_order_relaxed);
+  td_cut cut = missed ? (td_cut){TD_cut_kind_none, 0} : table.last;
+  pthread_mutex_unlock(&table.mutex);
+  return cut;
+}
+
 void
 td_cuts_begin(void) {
   pthread_mutex_lock(&table.mutex);
   td_number_map_fini(&table.leaves);
+  table.last = (td_cut){TD_cut_kind_none, 0};
   pthread_mutex_unlock(&table.mutex);
   atomic_store_explicit(&table.missed, false, memory_order_relaxed);
   atomic_store_explicit(&table.notes_left, TD_CUTS_NOTED, memory_order_relaxed);

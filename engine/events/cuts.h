@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Cuts: where a program cut leaves off its loss: by detach() or .data, as plain numbers, by
- * argmax(), or where no graph is made. Most cuts are meant, so they are no events. Only if a
- * parameter has no gradient, no_gradient says where its cut is. Any thread. Read by C and C++. */
+ * argmax(), a comparison or a cast to integers, or where no graph is made. Most cuts are meant, so
+ * they are no events. Only if a parameter has no gradient, no_gradient says where its cut is. Any
+ * thread. Read by C and C++. */
 #pragma once
 
 #include "engine/events/event.h"
@@ -31,8 +32,8 @@ TD_CUTS_API void td_cuts_end_pass(void);
 TD_CUTS_API bool td_cuts_wanted(void);
 
 /* td_cuts_note notes the cut of a leaf, which has a number of its own. A detach() counts more than
- * plain numbers, and both more than a use without a graph. .data counts as detach(), argmax() as
- * plain numbers. Of equals the last one counts. After
+ * plain numbers, and both more than a use without a graph. .data counts as detach(); argmax(), a
+ * comparison and a cast to integers as plain numbers. Of equals the last one counts. After
  * TD_CUTS_NOTED notes it gives up. */
 TD_CUTS_API void td_cuts_note(uint64_t leaf, td_cut cut);
 
@@ -53,6 +54,10 @@ TD_CUTS_API void td_cuts_give_up(void);
 /* td_cuts_find returns what was noted of a leaf: TD_cut_kind_none if nothing was,
  * TD_cut_kind_unseen if td_cuts_give_up was called. */
 td_cut td_cuts_find(uint64_t leaf);
+
+/* td_cuts_last returns the cut that was noted last, of whatever leaf; TD_cut_kind_none if there was
+ * none, or if td_cuts_give_up was called. */
+td_cut td_cuts_last(void);
 
 #ifdef __cplusplus
 }

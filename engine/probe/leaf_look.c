@@ -15,6 +15,7 @@ td_leaf_look_begin(void) {
   atomic_store(&unread_is_told, false);
   TD_EMIT(setting, .name = td_intern("leaves"), .value = td_intern("looked"));
   TD_EMIT(setting, .name = td_intern("roots"), .value = td_intern("looked"));
+  TD_EMIT(setting, .name = td_intern("ends"), .value = td_intern("looked"));
 }
 
 static void

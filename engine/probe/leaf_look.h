@@ -13,7 +13,7 @@ extern "C" {
 #define TD_LEAF_LOOK_API __attribute__((visibility("default")))
 
 /* td_leaf_look_begin begins with a recording: it says on the tape that leaves and roots are
- * looked at: the settings "leaves" and "roots". */
+ * looked at: the settings "leaves", "roots" and "ends". */
 TD_LEAF_LOOK_API void td_leaf_look_begin(void);
 
 /* td_leaf_look puts on the tape what is unusual: leaf_look. `held` is what .grad holds before. Both

@@ -5,7 +5,9 @@
 #include "engine/events/cuts.h"
 #include "engine/events/emit.h"
 #include "engine/probe/leaves.h"
+#include "engine/probe/probe.h"
 #include "engine/probe/python.h"
+#include "engine/probe/source_lines.h"
 #include "engine/probe/stacks.h"
 #include "engine/probe/steps.h"
 
@@ -17,6 +19,7 @@
 static const td_python *python;
 static void (*tell)(uint32_t marker);
 static void (*tell_of_rank)(int32_t rank);
+static void (*begin_tape)(void);
 static const td_observer *observer;
 static uint32_t n_unreached, name_unreached, stack_unreached;
 static void *names; /* (owned) of markers.py */
@@ -118,6 +121,86 @@ tell_results(void *self, void *const *arguments, td_python_size n) {
   return none();
 }
 
+/* note_line(file, line): one that is in a stack. */
+static void *
+note_line(void *self, void *const *arguments, td_python_size n) {
+  const char *file = n == 2 ? td_python_text(python, arguments[0]) : NULL;
+  if (file) td_source_lines_note(file, (int)td_python_number(arguments[1]));
+  return none();
+}
+
+/* tell_failure(text, stack, is_off, begins): the program ends by an exception. `begins`: on a tape
+ * that begins now, if there is none. */
+static void *
+tell_failure(void *self, void *const *arguments, td_python_size n) {
+  const char *text = n == 4 ? td_python_text(python, arguments[0]) : NULL;
+  const char *stack = n == 4 ? td_python_text(python, arguments[1]) : NULL;
+  if (!text || !stack) return none();
+  if (td_python_is_true(arguments[3])) begin_tape();
+  if (!td_probe_is_on()) return none();
+  td_cut cut = td_cuts_last();
+  TD_EMIT(program_failed, .text = td_intern(text), .stack = td_intern(stack), .cut = cut.kind,
+          .cut_stack = cut.stack, .switched_off = td_python_is_true(arguments[2]));
+  return none();
+}
+
+static bool
+are_zero(void *const *addresses, td_python_size n) {
+  for (td_python_size i = 0; i < n; i++) {
+    const void *held = (const void *)(uintptr_t)td_python_number(addresses[i]);
+    if (!observer->is_zero || !observer->is_zero(held)) return false;
+  }
+  return true;
+}
+
+/* all_zero(held...): the addresses of gradients. */
+static void *
+all_zero(void *self, void *const *arguments, td_python_size n) {
+  return python->Py_BuildValue("i", (int)are_zero(arguments, n));
+}
+
+/* tell_empty_step(optimizer, step, held...): the addresses of gradients that it has. One that is
+ * not zero is no news. */
+static void *
+tell_empty_step(void *self, void *const *arguments, td_python_size n) {
+  if (n < 2 || !td_probe_is_on() || !are_zero(arguments + 2, n - 2)) return none();
+  TD_EMIT(step_empty, .optimizer = (uint32_t)td_python_number(arguments[0]),
+          .step = (uint32_t)td_python_number(arguments[1]));
+  return none();
+}
+
+/* tell_idle(name, parameters) */
+static void *
+tell_idle(void *self, void *const *arguments, td_python_size n) {
+  const char *name = n == 2 ? td_python_text(python, arguments[0]) : NULL;
+  if (name && td_probe_is_on())
+    TD_EMIT(optimizer_idle, .name = td_intern(name),
+            .parameters = (uint32_t)td_python_number(arguments[1]));
+  return none();
+}
+
+/* tell_cycle(name, place, count) */
+static void *
+tell_cycle(void *self, void *const *arguments, td_python_size n) {
+  const char *name = n == 3 ? td_python_text(python, arguments[0]) : NULL;
+  const char *place = n == 3 ? td_python_text(python, arguments[1]) : NULL;
+  if (name && place && td_probe_is_on())
+    TD_EMIT(function_cycle, .name = td_intern(name), .place = td_intern(place),
+            .count = (uint32_t)td_python_number(arguments[2]));
+  return none();
+}
+
+/* tell_frozen(address, number, optimizer, step) */
+static void *
+tell_frozen(void *self, void *const *arguments, td_python_size n) {
+  if (n != 4 || !td_probe_is_on()) return none();
+  const void *tensor = (const void *)(uintptr_t)td_python_number(arguments[0]);
+  TD_EMIT(frozen_step, .name = intern_name(tensor, arguments[1]),
+          .optimizer = (uint32_t)td_python_number(arguments[2]),
+          .step = (uint32_t)td_python_number(arguments[3]));
+  return none();
+}
+
 /* tell_profiler() */
 static void *
 tell_profiler(void *self, void *const *arguments, td_python_size n) {
@@ -141,18 +224,26 @@ static td_python_method methods[] = {
     {"tell_gradient_missing", tell_gradient_missing, TD_PYTHON_FASTCALL, NULL},
     {"note_result", note_result, TD_PYTHON_FASTCALL, NULL},
     {"tell_results", tell_results, TD_PYTHON_FASTCALL, NULL},
+    {"note_line", note_line, TD_PYTHON_FASTCALL, NULL},
+    {"tell_failure", tell_failure, TD_PYTHON_FASTCALL, NULL},
+    {"all_zero", all_zero, TD_PYTHON_FASTCALL, NULL},
+    {"tell_empty_step", tell_empty_step, TD_PYTHON_FASTCALL, NULL},
+    {"tell_idle", tell_idle, TD_PYTHON_FASTCALL, NULL},
+    {"tell_cycle", tell_cycle, TD_PYTHON_FASTCALL, NULL},
+    {"tell_frozen", tell_frozen, TD_PYTHON_FASTCALL, NULL},
     {0},
 };
 
 void
 td_markers_start(const td_observer *from, void (*mark)(uint32_t marker),
-                 void (*note_rank)(int32_t rank)) {
+                 void (*note_rank)(int32_t rank), void (*begin)(void)) {
   observer = from;
   char *reason = NULL;
   python = td_python_find();
   if (!python) return;
   tell = mark;
   tell_of_rank = note_rank;
+  begin_tape = begin;
   int state = python->PyGILState_Ensure();
   names = td_python_run(python, td_python_markers, "<tapedeck markers.py>", methods, &reason);
   python->PyGILState_Release(state);

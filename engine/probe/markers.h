@@ -8,10 +8,11 @@
 
 /* td_markers_start begins to listen. `observer` is the one that records. `mark` gets the numbers of
  * steps.h. `note_rank` gets the rank of this process in its process group: at once, when an
- * optimizer steps for the first time, or in td_markers_find_rank. Any thread that holds no lock but
+ * optimizer steps for the first time, or in td_markers_find_rank. `begin` begins the tape, if the
+ * program ends by an exception before its first pass. Any thread that holds no lock but
  * perhaps the GIL, which this takes. */
 void td_markers_start(const td_observer *observer, void (*mark)(uint32_t marker),
-                      void (*note_rank)(int32_t rank));
+                      void (*note_rank)(int32_t rank), void (*begin)(void));
 
 /* td_markers_find_rank looks once more for the rank. A thread that holds no lock but perhaps the
  * GIL, which this takes. */

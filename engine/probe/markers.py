@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Hears when the program's optimizers, or PyTorch's profiler, have made a step. Runs inside the program that is
 recorded, as a module of its own; the probe has put `tell_optimizer`, `tell_parameter`, `tell_profiler`,
-`tell_no_gradient`, `tell_rank`, `tell_gradient_missing`, `note_result` and `tell_results` among its names.
+`tell_no_gradient`, `tell_rank`, `tell_gradient_missing`, `note_result`, `tell_results`, `note_line`, `tell_failure`,
+`all_zero`, `tell_empty_step`, `tell_idle`, `tell_cycle` and `tell_frozen` among its names.
 
 An optimizer has the least number that no living optimizer has. So a program that makes a new optimizer for each
 step has one number for all of them.
@@ -22,6 +23,12 @@ Optimizer = optimizers.Optimizer
 own_dict = Optimizer.__dict__["__dict__"].__get__
 known = {}  # by id: living optimizers
 FIRST_LOOK = 4  # a step after which gradients that are gone are looked for, a power of two
+LINES = 64  # of a traceback, the innermost ones
+FAILURES = (RuntimeError, TypeError, ValueError, AttributeError, NotImplementedError)
+# No pass may have begun before these.
+EARLY = ("does not require grad and does not have a grad_fn", "grad can be implicitly created only for scalar outputs",
+         "Inference tensors cannot be saved for backward")
+class_name = type.__dict__["__name__"].__get__
 
 
 class Known:
@@ -34,6 +41,7 @@ class Known:
         self.n_steps = 0
         self.never = ()  # which had no gradient in the first step
         self.is_told = False  # its parameters
+        self.was_empty = True  # before the step under way, if anything looks then
         # What the reference calls is C alone: an exception of a handler would be lost there.
         self.optimizer = weakref.ref(optimizer, functools.partial(known.pop, id(optimizer)))
 
@@ -84,6 +92,7 @@ def tell_step(optimizer):
     self.n_steps += 1
     if may_look():
         look_for_missing(optimizer, self)
+        look_for_gradients(optimizer, self)
     tell_optimizer(self.number)
 
 
@@ -103,19 +112,127 @@ def look_for_missing(optimizer, self):
 
 def tell_lost(optimizer, self):
     """Fewer and fewer of the steps are looked at: each look reads all parameters. Older PyTorchs leave zeros in .grad."""
+    moves = moves_without_gradients(optimizer)
     for number, parameter in enumerate(parameters_of(optimizer)):
-        if number not in self.never and read(parameter, "requires_grad"):
-            gradient = read(parameter, "grad")
+        gradient = read(parameter, "grad")
+        if not read(parameter, "requires_grad"):
+            if gradient is not None and (moves or not all_zero(read(gradient, "_cdata"))):
+                tell_frozen(read(parameter, "_cdata"), number, self.number, self.n_steps)
+        elif number not in self.never:
             held = 0 if gradient is None else read(gradient, "_cdata")
             tell_gradient_missing(read(parameter, "_cdata"), number, self.number, self.n_steps, held)
 
 
-def tell_unreached():
-    """Results that the program keeps have their graphs. Those that no pass has reached are not on the tape."""
+def moves_without_gradients(optimizer):
+    """Whether it changes a parameter whose gradient is zero: by momentum, by weight decay, or as Adam and RMSprop do."""
+    groups = own_dict(optimizer).get("param_groups")
+    return any(group.get("momentum") or group.get("weight_decay") or "betas" in group or "alpha" in group
+               for group in groups if type(group) is dict)
+
+
+def looks_at(step):
+    return step < FIRST_LOOK or step & step - 1 == 0
+
+
+def gradients_of(optimizer):
+    """Of frozen parameters too: an optimizer uses all that are there."""
+    found = [read(parameter, "grad") for parameter in parameters_of(optimizer)]
+    return [gradient for gradient in found if gradient is not None]
+
+
+def look_before(optimizer):
+    """A step may clear the gradients itself, when it has used them."""
+    self = known_of(optimizer)
+    if looks_at(self.n_steps + 1) and may_look():
+        with no_overrides():
+            gradients = gradients_of(optimizer)
+            self.was_empty = not gradients or all_zero(*(read(gradient, "_cdata") for gradient in gradients))
+
+
+def look_for_gradients(optimizer, self):
+    """Before 2.0 nothing looks before the step. Then only PyTorch's own optimizers are believed to leave gradients as they are."""
+    is_own = hears_before or type(optimizer).__module__.startswith("torch.optim.")
+    if is_own and self.was_empty and looks_at(self.n_steps):
+        with no_overrides():
+            tell_empty_step(self.number, self.n_steps, *(read(gradient, "_cdata") for gradient in gradients_of(optimizer)))
+
+
+def classes_below(cls):
+    """The ids of all classes that inherit from one."""
+    found, left = set(), [cls]
+    while left:
+        one = left.pop()
+        if id(one) not in found:
+            found.add(id(one))
+            left.extend(type.__subclasses__(one))
+    return found
+
+
+def tell_objects():
+    """What is left of the program when it ends. Results that it keeps have their graphs. Those that no pass has reached are not
+    on the tape."""
+    optimizer_classes = set() if has_compiled() else classes_below(Optimizer)
+    function_classes = classes_below(torch.autograd.function.BackwardCFunction)
+    cycles = {}
+    living = [self.optimizer() for self in list(known.values())]
+    stepped = {id(parameter) for optimizer in living if optimizer is not None for parameter in parameters_of(optimizer)}
     for one in gc.get_objects():
-        if type(one) is torch.Tensor and not read(one, "is_leaf"):
-            note_result(read(one, "_cdata"))
+        cls = type(one)
+        if cls is torch.Tensor:
+            if not read(one, "is_leaf"):
+                note_result(read(one, "_cdata"))
+        elif id(cls) in optimizer_classes:
+            left = [parameter for parameter in parameters_of(one) if id(parameter) not in stepped]
+            if id(one) not in known:
+                tell_idle(class_name(cls), sum(read(parameter, "grad") is not None for parameter in left))
+        elif id(cls) in function_classes and keeps_own_result(one):
+            cycles[cls] = cycles.get(cls, 0) + 1
     tell_results()
+    for cls, count in cycles.items():
+        tell_cycle(class_name(cls), place_of_forward(cls), count)
+
+
+def has_compiled():
+    """Of a step that torch.compile has compiled, nothing is heard."""
+    utils = sys.modules.get("torch._dynamo.utils")
+    return bool(getattr(utils, "counters", {}).get("frames"))
+
+
+def keeps_own_result(context):
+    """A context is the node of the graph too, which the result leads to."""
+    return any(type(value) is torch.Tensor and read(value, "grad_fn") is context
+               for value in tuple(object.__getattribute__(context, "__dict__").values()))
+
+
+def place_of_forward(cls):
+    forward = getattr(type.__getattribute__(cls, "_forward_cls").__dict__.get("forward"), "__func__", None)
+    code = getattr(forward, "__code__", None)
+    if code is None:
+        return ""
+    note_line(code.co_filename, code.co_firstlineno)
+    return f"{code.co_filename}:{code.co_firstlineno} forward"
+
+
+def stack_of(trace):
+    """As stacks are on the tape, the innermost line last."""
+    lines = []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        note_line(code.co_filename, trace.tb_lineno)
+        lines.append(f"{code.co_filename}:{trace.tb_lineno} {code.co_name}")
+        trace = trace.tb_next
+    return "\n".join(lines[-LINES:])
+
+
+def tell_exception():
+    """Python keeps what the program ends by. Of another type than these, it could run code of the program."""
+    error = getattr(sys, "last_value", None)
+    cls = type(error)
+    if not any(cls is one for one in FAILURES) or len(error.args) != 1 or type(error.args[0]) is not str:
+        return
+    text = error.args[0]
+    tell_failure(f"{class_name(cls)}: {text}", stack_of(error.__traceback__), not torch.is_grad_enabled(),
+                 any(part in text for part in EARLY))
 
 
 def tell_rest():
@@ -131,7 +248,8 @@ def tell_rest():
                 if self.missing:
                     tell_missing(optimizer, self.missing, 1)
         with no_overrides():
-            tell_unreached()
+            tell_objects()
+            tell_exception()
     except BaseException as error:
         if is_programs(error):
             raise
@@ -156,8 +274,31 @@ def make_after_step():
     return after_step
 
 
+def make_before_step():
+    """As make_after_step."""
+    is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None) or \
+        getattr(torch._utils, "is_compiling", lambda: False)
+
+    def before_step(optimizer, *_):
+        if is_compiling():
+            return
+        try:
+            look_before(optimizer)
+        except RecursionError:
+            return
+        except BaseException as error:
+            if is_programs(error):
+                raise
+    return before_step
+
+
+hears_before = hasattr(optimizers, "register_optimizer_step_pre_hook")
+
+
 def listen_to_optimizers():
     """Before 2.0 nothing can be registered. But step() called an empty method when it was done, for the profiler."""
+    if hears_before:
+        optimizers.register_optimizer_step_pre_hook(make_before_step())
     if hasattr(optimizers, "register_optimizer_step_post_hook"):
         optimizers.register_optimizer_step_post_hook(make_after_step())
     else:

@@ -322,7 +322,7 @@ start_scripts(void) {
     trouble = td_hooks_start((uint64_t(*)(void))td_program_find_in_torch(SEQUENCE_NR), &listener);
   if (trouble) stop_wanting(trouble);
   free(trouble);
-  td_markers_start(probe.level.observer, mark_cb, note_rank_cb);
+  td_markers_start(probe.level.observer, mark_cb, note_rank_cb, td_probe_begin);
   if (td_probe_wanted.names || td_probe_wanted.stacks) start_names();
   if (probe.level.number == 1) td_callers_watch_gil();
 }

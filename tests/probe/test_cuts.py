@@ -26,7 +26,7 @@ def switched_off(layer, x):
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        for name in ("used", "carried", "switched", "inferred", "rerun", "listed", "dataed", "chosen", "watched"):
+        for name in ("used", "carried", "switched", "inferred", "rerun", "listed", "dataed", "chosen", "compared", "whole", "watched"):
             setattr(self, name, torch.nn.Linear(2, 2, bias=False))
     def forward(self, x):
         h = self.used(x)
@@ -39,6 +39,8 @@ class Net(torch.nn.Module):
         h = h * torch.tensor(self.listed(x).tolist())  # listed
         self.watched(x)  # makes a graph that nothing uses
         h = h + self.chosen(x).argmax(1, keepdim=True)  # chosen
+        h = h + (self.compared(x) > 0).float()  # compared
+        h = h + self.whole(x).long()  # whole
         return h + self.dataed(x).data  # data
 net = Net()
 spare = torch.nn.Parameter(torch.ones(2))
@@ -59,7 +61,9 @@ EXPECTED = {
     'listed.weight': ('tolist()', '# listed'),
     'dataed.weight': ('took the .data', '# data'),
     'chosen.weight': ('argmax()', '# chosen'),
-    'parameter 9': ('Not known why. No module', None),
+    'compared.weight': ('ended in a comparison', '# compared'),
+    'whole.weight': ('was cast to integers', '# whole'),
+    'parameter 11': ('Not known why. No module', None),
 }
 
 # PyTorch 1.13 keeps the copies that autocast made under no_grad(). Later versions do not.

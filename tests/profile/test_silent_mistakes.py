@@ -193,6 +193,31 @@ point = torch.randn(5, 4, requires_grad=True)
 force, = torch.autograd.grad(net[0](point).sum(), point, create_graph=True)
 torch.autograd.grad(force.sum(), point)
 """),
+    "gradients_left_off": ("program_failed", r"no graph. When the program ended, gradients were still switched off", """
+for step in range(2):
+    F.mse_loss(net(x), y).backward()
+    torch.set_grad_enabled(False)
+    print(F.mse_loss(net(x), y).item())
+"""),
+    "inf_and_then_nan": ("loss_nonfinite", r"The loss was NaN in 2 and Inf in 1 of 4 passes", """
+for step in range(4):
+    (net(x).sum() * (1.0, float("inf"), float("nan"), float("nan"))[step]).abs().backward()
+"""),
+    "nan_of_one_batch": ("loss_nonfinite", r"The loss was NaN in 1 of 5 passes .*, and an optimizer made a step after it", """
+for step in range(5):
+    optimizer.zero_grad()
+    chosen = x[:, 0] > (9 if step == 2 else -9)
+    F.mse_loss(net(x)[chosen], y[chosen]).backward()
+    optimizer.step()
+"""),
+    "frozen_with_its_gradient": ("frozen_step", r"0.(weight|bias), 0.(weight|bias) required no gradient at step 4", """
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+for step in range(9):
+    optimizer.zero_grad(set_to_none=False)
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+    if step == 2: net[0].requires_grad_(False)
+"""),
 }
 DIFFERS = """
 from torch.utils.checkpoint import checkpoint
@@ -202,8 +227,9 @@ def block(h):
     return h.sin().cos() if len(calls) == 1 else h.sin()
 F.mse_loss(checkpoint(block, net(x), use_reentrant=False), y).backward()
 """
-BESIDE = {"replaced_after_the_optimizer": {"no_gradient"}}  # kinds that the same mistake makes too
-FAILS = {"second_derivative_of_a_line"}
+BESIDE = {"replaced_after_the_optimizer": {"no_gradient"}, "nan_in_gradients_alone": {"optimizer_idle"}, "state_with_its_graph": {"optimizer_idle"},
+          "inf_and_then_nan": {"optimizer_idle"}}  # kinds that the same mistake makes too
+FAILS = {"second_derivative_of_a_line", "gradients_left_off"}
 
 # Programs that do nothing wrong, though each looks like one of these.
 RIGHT = {
@@ -533,6 +559,54 @@ for step in range(4):
     (F.mse_loss(net(x), y) + (x @ inner.t()).square().mean()).backward()
     optimizer.step()
 """,
+    "zero_grad_after_the_step": """
+for step in range(6):
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+    optimizer.zero_grad()
+""",
+    "spikes_left_out": """
+for step in range(8):
+    F.mse_loss(net(x), y).backward()
+    if step in (1, 4): optimizer.zero_grad()
+    optimizer.step()
+    optimizer.zero_grad()
+""",
+    "optimizer_for_later": """
+later = torch.optim.Adam(torch.nn.Linear(3, 3).parameters())
+for step in range(5):
+    optimizer.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+""",
+    "another_optimizer_steps": """
+other = torch.optim.Adam(net.parameters())
+for step in range(5):
+    other.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    other.step()
+""",
+    "updated_by_hand": """
+del optimizer
+for step in range(5):
+    F.mse_loss(net(x), y).backward()
+    with torch.no_grad():
+        for p in net.parameters():
+            p -= 0.1 * p.grad
+            p.grad.zero_()
+""",
+    "steps_of_its_own": """
+class Mine(torch.optim.Optimizer):
+    def __init__(self, parameters): super().__init__(parameters, {})
+    @torch.no_grad()
+    def step(self):
+        for p in self.param_groups[0]["params"]: p -= 0.05 * p.grad
+        self.zero_grad()
+mine = Mine(net.parameters())
+for step in range(9):
+    F.mse_loss(net(x), y).backward()
+    mine.step()
+""",
     "softmax_that_is_no_loss": """
 labels, query = torch.randint(0, 2, (10,)), torch.nn.Linear(4, 4)
 optimizer = torch.optim.SGD([*net.parameters(), *query.parameters()], lr=0.05)
@@ -553,6 +627,81 @@ for step in range(5):
     z = line(x)
     (F.mse_loss(z, y[:, :1]) + (z - z.t()).pow(2).mean() + F.mse_loss(z.expand(10, 2), y)).backward()
     optimizer.step()
+""",
+    "list_that_is_owned": """
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = [torch.nn.Linear(4, 4) for _ in range(2)]
+        self.teacher = [torch.nn.Linear(4, 2).requires_grad_(False)]
+        self.last = torch.nn.Linear(4, 2)
+    def forward(self, x):
+        for layer in self.layers: x = layer(x).tanh()
+        return self.last(x) + self.teacher[0](x)
+net = Net()
+optimizer = torch.optim.SGD([*net.parameters(), *net.layers[0].parameters(), *net.layers[1].parameters()], lr=0.1)
+for step in range(5):
+    optimizer.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+""",
+    "frozen_for_the_step": """
+D = torch.nn.Linear(2, 1)
+judge = torch.optim.Adam(D.parameters())
+for step in range(9):
+    judge.zero_grad()
+    optimizer.zero_grad()
+    D.requires_grad_(True)
+    D(net(x).detach()).mean().backward()
+    D.requires_grad_(False)
+    D(net(x)).mean().backward()
+    optimizer.step()
+    judge.step()
+""",
+    "context_that_saves": """
+class Exp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        result = x.exp() * factor
+        ctx.save_for_backward(result)
+        ctx.source, ctx.factor = x.detach(), factor
+        return result
+    @staticmethod
+    def backward(ctx, grad): return grad * ctx.saved_tensors[0], None
+for step in range(12):
+    optimizer.zero_grad()
+    Exp.apply(net(x), 1.0).mean().backward()
+    optimizer.step()
+""",
+    "accuracy_in_between": """
+for step in range(5):
+    optimizer.zero_grad()
+    result = net(x)
+    F.mse_loss(result, y).backward()
+    optimizer.step()
+    print((result.argmax(1) == y.argmax(1)).float().mean().item(), (result > 0).long().sum().item())
+""",
+    "error_that_is_caught": """
+for step in range(4):
+    optimizer.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+try: torch.ones(3).sum().backward()
+except RuntimeError as error: print(error)
+""",
+    "rounded_straight_through": """
+for step in range(5):
+    optimizer.zero_grad()
+    z = net(x)
+    F.mse_loss(z + (torch.round(z) - z).detach(), y).backward()
+    optimizer.step()
+""",
+    "nan_that_is_left_out": """
+for step in range(5):
+    optimizer.zero_grad()
+    loss = F.mse_loss(net(x), y) * (float("nan") if step == 2 else 1.0)
+    loss.backward()
+    if loss.isfinite(): optimizer.step()
 """,
 }
 

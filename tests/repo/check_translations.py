@@ -21,7 +21,7 @@ ROOT = pathlib.Path(os.environ.get("SOURCE_ROOT", "."))
 PO = ROOT / "resources/po"
 SKIPPED = 77
 GLIB = ("--from-code=UTF-8", "--keyword=_", "--keyword=N_", "--keyword=C_:1c,2", "--keyword=NC_:1c,2", "--keyword=g_dngettext:2,3")
-MARK = re.compile(r'\b(?:_|N_|C_|ngettext|g_dngettext|TD_N|td_translate|SAYS|SAYS_BY|TD_SENTENCE|TD_SENTENCE_OF|TD_FAMILY|TD_FINDING|TD_CONDITION|TD_VALUE_CAUSE|TD_ERROR_ADVICE)\([^"()]*"')
+MARK = re.compile(r'\b(?:_|N_|C_|ngettext|g_dngettext|TD_N|td_translate|SAYS|SAYS_BY|TD_SENTENCE|TD_SENTENCE_OF|TD_FAMILY|TD_FINDING|TD_CONDITION|TD_VALUE_CAUSE|TD_ERROR_ADVICE|TD_FAILURE_ADVICE)\([^"()]*"')
 COUNTED = re.compile(r'\btd_format_many\([^;]*?"')  # commands, which are in app/, count in English
 PEOPLE = {"label", "title", "tooltip-text", "placeholder-text", "description", "dropdown-tooltip"}
 SIGNS = re.compile(r"[\s\d.,:;·…–/%()×+\-]*")

@@ -194,6 +194,23 @@ is_tolist(const char *name) {
          !c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::AutogradCPU);
 }
 
+inline bool
+is_comparison(const char *name) {
+  static const char *const names[] = {"aten::gt", "aten::lt", "aten::ge",
+                                      "aten::le", "aten::eq", "aten::ne"};
+  for (const char *each : names)
+    if (!strcmp(name, each)) return true;
+  return false;
+}
+
+/* long(), int() and bool() are to(dtype). */
+inline bool
+is_to_integers(const at::RecordFunction &function) {
+  const auto inputs = function.inputs();
+  return !strcmp(function.name(), "aten::to") && inputs.size() > 1 && inputs[1].isInt() &&
+         c10::isIntegralType(static_cast<c10::ScalarType>(inputs[1].toInt()), true);
+}
+
 inline std::unique_ptr<at::ObserverContext>
 look_for_cut(const at::RecordFunction &function) {
   const char *name = function.name();
@@ -213,6 +230,10 @@ look_for_cut(const at::RecordFunction &function) {
     cut_history(function, TD_cut_kind_numbers);
   else if (!strcmp(name, "aten::argmax") || !strcmp(name, "aten::argmin"))
     cut_history(function, TD_cut_kind_argmax);
+  else if (is_comparison(name))
+    cut_history(function, TD_cut_kind_compare);
+  else if (is_to_integers(function))
+    cut_history(function, TD_cut_kind_integer);
   else if (at::GradMode::is_enabled())
     note_graph(function);
   else if (!is_in_place(name))

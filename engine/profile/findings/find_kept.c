@@ -3,7 +3,9 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/bisect.h"
+#include "engine/base/line.h"
 #include "engine/base/translate.h"
+#include "engine/profile/source_place.h"
 #include "engine/profile/why/describe.h"
 
 #include <stdlib.h>
@@ -107,6 +109,17 @@ td_find_kept_end_pass(td_find_kept *self, uint32_t root, uint64_t seq) {
 }
 
 void
+td_find_kept_cycle(td_find_kept *self, td_tape *tape, const td_event_function_cycle *event) {
+  if (event->count <= self->n_cycles) return;
+  char *place = td_source_place(td_tape_string(tape, event->place));
+  free(self->function);
+  free(self->function_line);
+  self->n_cycles = event->count;
+  self->function = td_line_dup(td_tape_string(tape, event->name), TD_NAME_SHOWN);
+  self->function_line = place ? td_line_make(place, TD_NAME_SHOWN) : NULL;
+}
+
+void
 td_find_kept_learn(td_find_kept *self, const td_catalog *catalog) {
   const td_catalog_node *facts = td_catalog_node_find(catalog, self->example);
   if (self->name || !facts || self->n_kept == 0) return;
@@ -126,6 +139,11 @@ has_grown(const td_find_kept *self) {
 /* What the tape shows of the reference. */
 static char *
 dup_advice(const td_find_kept *self) {
+  if (self->n_cycles)
+    return td_format(td_translate("%u contexts of %s keep the result of that custom Function, as "
+                                  "ctx.result = result does. The result leads to its context, so "
+                                  "neither is freed. Use ctx.save_for_backward(result)."),
+                     self->n_cycles, self->function);
   if (self->n_again)
     return td_format(
         td_translate("The last pass ran %llu of them again: what it began at still depends on "
@@ -152,13 +170,14 @@ td_find_kept_tell(const td_find_kept *self, td_findings *findings) {
                  : td_translate("At the end of the last backward pass, %llu nodes of the graphs of "
                                 "%u earlier passes are still there.");
   char *text = td_format(form, (unsigned long long)self->n_kept_nodes, self->n_kept, self->name);
+  const char *line = self->n_cycles ? self->function_line : self->line;
   td_findings_add(findings, (td_finding){.kind = TD_FINDING_graphs_kept,
                                          .seq = self->seq,
                                          .node = self->example,
                                          .n = 1,
                                          .text = text,
                                          .advice = dup_advice(self),
-                                         .line = self->line ? td_dup_string(self->line) : NULL});
+                                         .line = line ? td_dup_string(line) : NULL});
 }
 
 void
@@ -167,5 +186,7 @@ td_find_kept_fini(td_find_kept *self) {
   free(self->periods);
   free(self->name);
   free(self->line);
+  free(self->function);
+  free(self->function_line);
   *self = (td_find_kept){0};
 }

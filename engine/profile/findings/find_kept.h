@@ -33,12 +33,15 @@ typedef struct td_find_kept {
   uint64_t n_again_now;
   td_number_map leaves; /* nodes that run whenever their leaf is used; after their end 0 */
   char *name, *line;    /* (owned) of the example, or NULL */
+  uint32_t n_cycles;    /* contexts of the custom Function that had most */
+  char *function, *function_line; /* (owned) of it, or NULL */
 } td_find_kept;
 
 void td_find_kept_make(td_find_kept *self, const td_event_node_new *event);
 void td_find_kept_free(td_find_kept *self, uint32_t node);
 void td_find_kept_begin_pass(td_find_kept *self, const td_event_graph_task_begin *event);
 void td_find_kept_run(td_find_kept *self, uint32_t node);
+void td_find_kept_cycle(td_find_kept *self, td_tape *tape, const td_event_function_cycle *event);
 void td_find_kept_end_pass(td_find_kept *self, uint32_t root, uint64_t seq);
 
 /* td_find_kept_learn takes names of a segment's nodes. td_find_kept_tell adds what was found on the

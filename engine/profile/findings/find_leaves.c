@@ -27,11 +27,22 @@ td_find_leaves_free_node(td_find_leaves *self, uint32_t node) {
   if (label) *label = 0;
 }
 
+/* Its derivative is 0 wherever it has one. */
+static bool
+is_flat(const char *name) {
+  static const char *const names[] = {"RoundBackward", "FloorBackward", "CeilBackward",
+                                      "TruncBackward", "SignBackward"};
+  for (size_t i = 0; i < TD_N_ELEMENTS(names); i++)
+    if (!strncmp(name, names[i], strlen(names[i]))) return true;
+  return false;
+}
+
 void
 td_find_leaves_make(td_find_leaves *self, uint32_t node, const char *name) {
   bool is_softmax =
       !strncmp(name, "SoftmaxBackward", 15) || !strncmp(name, "LogSoftmaxBackward", 18);
   if (is_softmax) self->softmax = node + 1;
+  if (!self->flat && is_flat(name)) self->flat = node + 1;
 }
 
 void
@@ -101,11 +112,12 @@ td_find_leaves_store(td_find_leaves *self, const td_event_accumulate *event, uin
   enter_pass(leaf, event->graph_task);
   leaf->node = event->node;
   leaf->was_idle |= leaf->n_idle > 1;
-  leaf->n_idle = leaf->missing_step = 0;
+  leaf->n_idle = leaf->missing_step = leaf->frozen_step = 0;
   if (!leaf->n_stores++) leaf->seq = seq;
   leaf->n_zeros += seen >> TD_leaf_sight_zero & 1;
   note_nonfinite(leaf, event->node, seen, seq);
   leaf->n_now++;
+  leaf->n_filled_now += !(seen >> TD_leaf_sight_zero & 1);
   if (seen >> TD_leaf_sight_kept & 1) {
     leaf->n_kept_now++;
     leaf->kept_seq = seq;
@@ -134,11 +146,48 @@ end_step(td_leaf_history *leaf) {
   leaf->n_steps += counts;
   if (is_kept && !leaf->n_kept_steps++) leaf->first_kept_seq = leaf->kept_seq;
   leaf->is_counting = true;
-  leaf->n_now = leaf->n_kept_now = 0;
+  leaf->n_now = leaf->n_kept_now = leaf->n_filled_now = 0;
+}
+
+static td_step_history *
+obtain_steps(td_find_leaves *self, uint32_t optimizer) {
+  uint64_t *number = td_number_map_put(&self->steppers, optimizer);
+  if (!*number) {
+    TD_GROW(self->steps, self->n_steppers, self->steps_capacity);
+    self->steps[self->n_steppers++] = (td_step_history){0};
+    *number = self->n_steppers;
+  }
+  return &self->steps[*number - 1];
+}
+
+void
+td_find_leaves_empty(td_find_leaves *self, const td_event_step_empty *event, uint64_t seq) {
+  td_step_history *steps = obtain_steps(self, event->optimizer);
+  for (uint32_t i = 0; i < self->n; i++) {
+    const td_leaf_history *leaf = &self->items[i];
+    bool is_own = leaf->has_owner && leaf->owner == event->optimizer && !leaf->is_shared;
+    if (!is_own || !leaf->n_filled_now) continue;
+    if (!steps->n_empty++) {
+      steps->seq = seq;
+      steps->leaf = i;
+    }
+    return;
+  }
+}
+
+/* Who freezes parameters for the step alone has just stored into them. */
+void
+td_find_leaves_freeze(td_find_leaves *self, const td_event_frozen_step *event, uint64_t seq) {
+  const uint64_t *number = td_number_map_find(&self->numbers, event->name);
+  td_leaf_history *leaf = number ? &self->items[*number - 1] : NULL;
+  if (!leaf || leaf->frozen_step || !leaf->n_idle) return;
+  leaf->frozen_step = event->step;
+  leaf->frozen_seq = seq;
 }
 
 void
 td_find_leaves_step(td_find_leaves *self, uint32_t optimizer) {
+  obtain_steps(self, optimizer)->n_steps++;
   for (uint32_t i = 0; i < self->n; i++)
     if (self->items[i].has_owner && self->items[i].owner == optimizer) {
       end_step(&self->items[i]);
@@ -164,7 +213,7 @@ void
 td_find_leaves_interrupt(td_find_leaves *self) {
   for (uint32_t i = 0; i < self->n; i++) {
     self->items[i].is_counting = false;
-    self->items[i].n_now = self->items[i].n_kept_now = 0;
+    self->items[i].n_now = self->items[i].n_kept_now = self->items[i].n_filled_now = 0;
   }
 }
 
@@ -295,6 +344,12 @@ td_find_leaves_learn(td_find_leaves *self, const td_catalog *catalog) {
     self->single_name = td_why_name_node_of(single);
     self->single_line = td_finding_line(single);
   }
+  const td_catalog_node *flat =
+      self->flat && !self->flat_name ? td_catalog_node_find(catalog, self->flat - 1) : NULL;
+  if (flat) {
+    self->flat_name = td_why_name_node_of(flat);
+    self->flat_line = td_finding_line(flat);
+  }
   for (uint32_t i = 0; i < self->n && self->n <= LEAVES_MAX; i++) {
     td_leaf_history *leaf = &self->items[i];
     if (is_zero(self, leaf) && !leaf->alive) learn_dead(self, catalog, leaf);
@@ -348,6 +403,26 @@ static bool
 is_lost(const td_find_leaves *self, const td_leaf_history *leaf) {
   return leaf->name && leaf->missing_step && leaf->n_idle >= STEPS && leaf->has_owner &&
          !leaf->is_shared && !are_chosen(self, leaf->owner);
+}
+
+static bool
+is_frozen(const td_find_leaves *self, const td_leaf_history *leaf) {
+  return leaf->name && leaf->frozen_step && !leaf->is_shared;
+}
+
+/* A parameter that a list or a dict of a module has is called "Net.layers[2].weight". What a list
+ * of the program itself has lacks the first name. */
+static bool
+is_in_list(const td_find_leaves *self, const td_leaf_history *leaf) {
+  if (!has_no_owner(self, leaf)) return false;
+  const char *name = td_tape_string(self->tape, leaf->name), *bracket = strchr(name, '[');
+  const char *dot = strchr(name, '.');
+  return bracket && dot && dot < bracket;
+}
+
+static bool
+has_owner(const td_find_leaves *self, const td_leaf_history *leaf) {
+  return leaf->has_owner;
 }
 
 static uint32_t
@@ -457,6 +532,24 @@ add_zero(const td_find_leaves *self, td_tape *tape, const td_leaf_history *first
                              .line = self->single_line ? td_dup_string(self->single_line) : NULL});
 }
 
+static void
+add_flat(const td_find_leaves *self, const td_leaf_history *first, char *text,
+         td_findings *findings) {
+  char *advice = td_format(
+      td_translate("The derivative of %s is 0 everywhere, so no gradient passes it. Nothing is "
+                   "learned through round(), floor(), ceil(), trunc() or sign(), unless a custom "
+                   "backward passes the gradient on."),
+      self->flat_name);
+  td_findings_add(findings,
+                  (td_finding){.kind = TD_FINDING_all_zero,
+                               .seq = first->seq,
+                               .node = self->flat - 1,
+                               .n = 1,
+                               .text = text,
+                               .advice = advice,
+                               .line = self->flat_line ? td_dup_string(self->flat_line) : NULL});
+}
+
 /* Nothing is learned. Some parameters alone may have zeros on purpose: a term times 0. */
 static void
 tell_zero(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
@@ -468,6 +561,7 @@ tell_zero(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
       td_format(td_translate("All gradients that were stored are zero, %u times for each of %s."),
                 first->n_stores, names);
   free(names);
+  if (self->flat_name) return add_flat(self, first, text, findings);
   if (self->single_name) return add_zero(self, tape, first, text, findings);
   add(findings, TD_FINDING_all_zero, first->seq, first->node, text,
       TD_N("A small change of a parameter does not change the loss. A softmax over one element, a "
@@ -549,6 +643,75 @@ tell_lost(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
            "so."));
 }
 
+static void
+tell_unowned(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
+  const td_leaf_history *first, *owned;
+  if (!count(self, has_owner, &owned) || !count(self, is_in_list, &first)) return;
+  char *names = list_names(self, is_in_list, tape);
+  char *text =
+      td_format(td_translate("No optimizer has %s, whose gradients were stored %u times or "
+                             "more. A Python list or dict of the module has them."),
+                names, STEPS);
+  free(names);
+  add(findings, TD_FINDING_unowned, first->seq, first->node, text,
+      TD_N("parameters() does not look into lists and dicts, so an optimizer that is made of it "
+           "does "
+           "not change these. Make them nn.ModuleList, nn.ModuleDict or nn.ParameterList, or give "
+           "them to an optimizer."));
+}
+
+static void
+tell_frozen(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
+  const td_leaf_history *first;
+  if (!count(self, is_frozen, &first)) return;
+  char *names = list_names(self, is_frozen, tape);
+  char *text =
+      td_format(td_translate("%s required no gradient at step %u of the optimizer, nor got "
+                             "one later. But its .grad from before was still there."),
+                names, first->frozen_step);
+  free(names);
+  add(findings, TD_FINDING_frozen_step, first->frozen_seq, first->node, text,
+      TD_N(
+          "An optimizer changes each parameter whose .grad is not None. If that is zero, momentum, "
+          "weight decay and the averages of Adam change the parameter still. Set its .grad to None "
+          "when you freeze it."));
+}
+
+/* Steps that the recorder looks at: the first ones, and each whose number is a power of two. Which
+ * parameters an optimizer has is not known at the first one. */
+static uint32_t
+count_looks(uint32_t n_steps) {
+  uint32_t n = 0;
+  for (uint32_t step = 2; step <= n_steps; step++)
+    n += step < 4 || !(step & (step - 1));
+  return n;
+}
+
+static bool
+is_empty(const td_step_history *steps) {
+  return steps->n_empty >= 2 && steps->n_empty == count_looks(steps->n_steps);
+}
+
+static void
+tell_empty(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
+  for (uint32_t i = 0; i < self->n_steppers; i++) {
+    const td_step_history *steps = &self->steps[i];
+    if (!is_empty(steps)) continue;
+    const td_leaf_history *leaf = &self->items[steps->leaf];
+    char *name = td_line_dup(td_tape_string(tape, leaf->name), TD_NAME_SHOWN);
+    char *text =
+        td_format(td_translate("No parameter of an optimizer had a gradient other than zero "
+                               "when the optimizer made its steps. Backward passes had "
+                               "stored others before, as for %s."),
+                  name);
+    free(name);
+    add(findings, TD_FINDING_cleared_early, steps->seq, leaf->node, text,
+        TD_N("Something cleared them in between, so no step used them. Call zero_grad() before "
+             "backward() or after step(), not between the two."));
+    return;
+  }
+}
+
 void
 td_find_leaves_tell(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
   tell_never_cleared(self, tape, findings);
@@ -556,6 +719,9 @@ td_find_leaves_tell(const td_find_leaves *self, td_tape *tape, td_findings *find
   tell_dead(self, tape, findings);
   tell_other_parameters(self, tape, findings);
   tell_lost(self, tape, findings);
+  tell_unowned(self, tape, findings);
+  tell_frozen(self, tape, findings);
+  tell_empty(self, tape, findings);
 }
 
 void
@@ -563,6 +729,8 @@ td_find_leaves_fini(td_find_leaves *self) {
   free(self->items);
   free(self->single_name);
   free(self->single_line);
+  free(self->flat_name);
+  free(self->flat_line);
   free(self->relu_name);
   free(self->relu_line);
   td_number_map_fini(&self->numbers);
@@ -570,5 +738,7 @@ td_find_leaves_fini(td_find_leaves *self) {
   td_number_map_fini(&self->seen);
   td_number_map_fini(&self->owned);
   td_number_map_fini(&self->orphans);
+  td_number_map_fini(&self->steppers);
+  free(self->steps);
   *self = (td_find_leaves){0};
 }

@@ -21,30 +21,46 @@ typedef struct td_leaf_history {
   uint64_t bad_seq;
   bool is_counting;           /* since its optimizer's step */
   uint32_t n_now, n_kept_now; /* stores since then, and those that added to something */
+  uint32_t n_filled_now;      /* and those that were not zero */
   uint64_t kept_seq, first_kept_seq;
   uint32_t n_steps, n_kept_steps; /* of its optimizer, with stores before them */
   uint32_t n_idle;                /* steps of its optimizer since its last store */
   bool is_late, was_idle;         /* stored after a step without; in between too */
   uint32_t missing_step;          /* at which it had no gradient, nor later; or 0 */
   uint64_t missing_seq;
+  uint32_t frozen_step; /* at which it was frozen and had a gradient from before; or 0 */
+  uint64_t frozen_seq;
   /* If a ReLU passed nothing on to it, 1 + the item of a leaf behind that ReLU, which got other
    * gradients than zero; else 0. */
   uint32_t alive;
 } td_leaf_history;
 
+/* An optimizer's steps, and those that had no gradient though passes had stored some. */
+typedef struct td_step_history {
+  uint32_t n_steps, n_empty;
+  uint64_t seq;  /* of the first of these */
+  uint32_t leaf; /* an item that had got a gradient before it */
+} td_step_history;
+
 typedef struct td_find_leaves {
+  td_tape *tape;          /* (borrowed) set by the caller */
   td_leaf_history *items; /* (owned) */
   uint32_t n, capacity;
-  td_number_map numbers; /* by name: 1 + the item */
-  td_number_map labels;  /* by node: its name; once it is freed, 0 */
-  uint32_t forgotten_at; /* size of the labels */
-  td_number_map seen;    /* by node: bits of td_leaf_sight, of the looks before its store */
-  td_number_map owned;   /* by name: 1 + the optimizer */
-  td_number_map orphans; /* names without a gradient: 1 */
+  td_number_map numbers;  /* by name: 1 + the item */
+  td_number_map labels;   /* by node: its name; once it is freed, 0 */
+  uint32_t forgotten_at;  /* size of the labels */
+  td_number_map seen;     /* by node: bits of td_leaf_sight, of the looks before its store */
+  td_number_map owned;    /* by name: 1 + the optimizer */
+  td_number_map orphans;  /* names without a gradient: 1 */
+  td_number_map steppers; /* by optimizer: 1 + its place among `steps` */
+  td_step_history *steps; /* (owned) */
+  uint32_t n_steppers, steps_capacity;
   uint32_t softmax;      /* 1 + the last node of one; 0: there was none */
   uint32_t single;       /* 1 + the first one whose result has a last dimension of one element */
   uint32_t single_shape; /* string: of that result */
   char *single_name, *single_line; /* (owned) or NULL */
+  uint32_t flat;                   /* 1 + the first node of a function without a slope, or 0 */
+  char *flat_name, *flat_line;     /* (owned) or NULL */
   uint32_t relu;                   /* 1 + the first one that passed nothing on, or 0 */
   char *relu_name, *relu_line;     /* (owned) or NULL */
 } td_find_leaves;
@@ -64,6 +80,8 @@ void td_find_leaves_own(td_find_leaves *self, const td_event_optimizes *event);
 void td_find_leaves_step(td_find_leaves *self, uint32_t optimizer);
 void td_find_leaves_lose(td_find_leaves *self, const td_event_gradient_missing *event,
                          uint64_t seq);
+void td_find_leaves_empty(td_find_leaves *self, const td_event_step_empty *event, uint64_t seq);
+void td_find_leaves_freeze(td_find_leaves *self, const td_event_frozen_step *event, uint64_t seq);
 void td_find_leaves_miss(td_find_leaves *self, uint32_t name);
 
 /* td_find_leaves_dup_nonfinite returns words of the leaves whose last gradient is not finite, or

@@ -49,6 +49,14 @@ find_text(const td_find_lines *self, const char *name) {
   return 0;
 }
 
+const char *
+td_find_lines_text(const td_find_lines *self, td_tape *tape, uint32_t stack) {
+  char *name = stack ? td_source_place(td_tape_string(tape, stack)) : NULL;
+  uint32_t text = name ? find_text(self, name) : 0;
+  free(name);
+  return text ? td_tape_string(tape, text) : "";
+}
+
 void
 td_find_lines_tell(const td_find_lines *self, td_tape *tape, td_findings *findings) {
   for (uint32_t i = 0; i < findings->n; i++) {

@@ -26,6 +26,9 @@ typedef struct td_find_lines {
 void td_find_lines_meet(td_find_lines *self, td_tape *tape, uint32_t stack);
 void td_find_lines_read(td_find_lines *self, td_tape *tape, const td_event_source_line *event);
 
+/* td_find_lines_text returns the text of a stack's own line, borrowed; "" if it is not known. */
+const char *td_find_lines_text(const td_find_lines *self, td_tape *tape, uint32_t stack);
+
 /* td_find_lines_tell writes `source` of all findings. */
 void td_find_lines_tell(const td_find_lines *self, td_tape *tape, td_findings *findings);
 void td_find_lines_fini(td_find_lines *self);

@@ -40,7 +40,7 @@ td_find_roots_begin_pass(td_find_roots *self, const td_event_graph_task_begin *e
   }
   td_root_history *item = &self->items[*number - 1];
   item->n_passes++;
-  item->is_bad = false;
+  item->is_bad = item->is_nan = false;
   forget_some(&self->passes, &self->passes_forgotten_at);
   *td_number_map_put(&self->passes, event->graph_task) = *number;
 }
@@ -51,11 +51,22 @@ td_find_roots_look(td_find_roots *self, const td_event_root_look *event, uint64_
   td_root_history *item = number && *number ? &self->items[*number - 1] : NULL;
   if (!item) return;
   item->was_nan |= event->what == TD_leaf_sight_nan;
+  if (event->what == TD_leaf_sight_nan && !item->is_nan) item->n_nan++;
+  item->is_nan |= event->what == TD_leaf_sight_nan;
   if (item->is_bad) return; /* another root of the same pass */
   item->is_bad = true;
   if (item->n_bad++) return;
   item->node = event->node;
   item->seq = seq;
+}
+
+/* Who leaves such a step out knows of the value. */
+void
+td_find_roots_step(td_find_roots *self) {
+  for (uint32_t i = 0; i < self->n; i++) {
+    self->items[i].n_stepped += self->items[i].is_nan;
+    self->items[i].is_nan = false;
+  }
 }
 
 void
@@ -76,10 +87,15 @@ td_find_roots_learn(td_find_roots *self, const td_catalog *catalog) {
   }
 }
 
+static bool
+is_told(const td_root_history *item) {
+  return item->is_bad || item->n_stepped > 0;
+}
+
 bool
 td_find_roots_has_bad(const td_find_roots *self) {
   for (uint32_t i = 0; i < self->n; i++)
-    if (self->items[i].is_bad) return true;
+    if (is_told(&self->items[i])) return true;
   return false;
 }
 
@@ -89,6 +105,18 @@ dup_text(const td_root_history *item) {
   if (item->n_passes == 1)
     return td_format(td_translate("The loss was %s: a backward pass began at %s with this value."),
                      value, name);
+  uint32_t n_inf = item->n_bad - item->n_nan;
+  if (item->is_bad && item->n_nan && n_inf)
+    return td_format(td_translate("The loss was NaN in %u and Inf in %u of %u passes that began in "
+                                  "this place, the last one among them. The first of them began at "
+                                  "%s."),
+                     item->n_nan, n_inf, item->n_passes, name);
+  if (!item->is_bad)
+    return td_format(
+        td_translate("The loss was NaN in %u of %u passes that began in this place, and an "
+                     "optimizer made a step after it. The first of them began at %s. The last pass "
+                     "began at a finite value."),
+        item->n_stepped, item->n_passes, name);
   return td_format(td_translate("The loss was %s in %u of %u passes that began in this place, the "
                                 "last one among them. The first of them began at %s."),
                    value, item->n_bad, item->n_passes, name);
@@ -106,7 +134,7 @@ void
 td_find_roots_tell(const td_find_roots *self, const char *leaves, td_findings *findings) {
   for (uint32_t i = 0; i < self->n; i++) {
     const td_root_history *item = &self->items[i];
-    if (!item->is_bad) continue;
+    if (!is_told(item)) continue;
     td_findings_add(findings, (td_finding){.kind = TD_FINDING_loss_nonfinite,
                                            .seq = item->seq,
                                            .node = item->node,

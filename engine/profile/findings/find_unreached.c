@@ -5,6 +5,7 @@
 #include "engine/base/line.h"
 #include "engine/base/translate.h"
 #include "engine/profile/source_place.h"
+#include "engine/profile/why/describe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,9 +69,11 @@ find(td_find_unreached *self, uint32_t name) {
 }
 
 void
-td_find_unreached_run(td_find_unreached *self, uint32_t name) {
+td_find_unreached_run(td_find_unreached *self, uint32_t name, uint32_t node) {
   td_unreached *item = find(self, name);
-  if (item) item->has_run = true;
+  if (!item) return;
+  item->has_run = true;
+  item->node = node;
 }
 
 void
@@ -78,6 +81,27 @@ td_find_unreached_store(td_find_unreached *self, uint32_t name) {
   self->knows_stores = true;
   td_unreached *item = find(self, name);
   if (item) item->has_stored = true;
+}
+
+/* The last node that used the leaf: the edges to a node are in rising order. */
+static const td_catalog_node *
+find_giver(const td_catalog *catalog, uint32_t leaf) {
+  const td_catalog_node *facts = td_catalog_node_find(catalog, leaf);
+  if (!facts || !facts->n_in) return NULL;
+  uint32_t edge = catalog->in_edges[facts->first_in + facts->n_in - 1];
+  return td_catalog_node_find(catalog, catalog->edges[edge].from);
+}
+
+void
+td_find_unreached_learn(td_find_unreached *self, const td_catalog *catalog) {
+  for (uint32_t i = 0; i < self->n; i++) {
+    td_unreached *item = &self->items[i];
+    bool asks = item->has_run && !item->has_stored && !item->giver;
+    const td_catalog_node *giver = asks ? find_giver(catalog, item->node) : NULL;
+    if (!giver) continue;
+    item->giver = td_why_name_node_of(giver);
+    item->giver_line = td_finding_line(giver);
+  }
 }
 
 /* A mixture of experts reaches each of them in some step. */
@@ -89,8 +113,10 @@ is_missing(const td_find_unreached *self, const td_unreached *item) {
 /* What the same place cut off is one finding: a group, which its first item stands for. */
 static bool
 belongs(const td_find_unreached *self, const td_unreached *item, const td_unreached *first) {
-  return is_missing(self, item) && item->cut == first->cut && item->stack == first->stack &&
-         item->is_nameless == first->is_nameless;
+  bool is_alike = first->giver
+                      ? item->giver && !strcmp(item->giver, first->giver)
+                      : !item->giver && item->cut == first->cut && item->stack == first->stack;
+  return is_missing(self, item) && is_alike && item->is_nameless == first->is_nameless;
 }
 
 /* "a, b and 3 more" */
@@ -151,6 +177,12 @@ advice_of(td_cut_kind cut) {
   case TD_cut_kind_argmax:
     return TD_N("What the program computed with it ended as an index, by argmax() or argmin() in "
                 "the line named here. An index has no gradient.");
+  case TD_cut_kind_compare:
+    return TD_N("What the program computed with it ended in a comparison, in the line named here. "
+                "Its result has no gradient.");
+  case TD_cut_kind_integer:
+    return TD_N("What the program computed with it was cast to integers, as by long(), in the line "
+                "named here. They have no gradient.");
   case TD_cut_kind_autocast:
     return TD_N("Under autocast, the program first used it where gradients are switched off, as "
                 "under no_grad(), in the line named here. autocast kept the copy that it made "
@@ -175,7 +207,7 @@ advice_of(td_cut_kind cut) {
   default:
     return TD_N(
         "Not known why. Either the loss does not depend on it, or something cut it off that "
-        "the recording does not see, such as a comparison or a way over NumPy.");
+        "the recording does not see, such as a way over NumPy.");
   }
 }
 
@@ -199,9 +231,29 @@ line_of(const td_unreached *item, td_tape *tape) {
   return place ? td_line_make(place, TD_NAME_SHOWN) : NULL;
 }
 
+/* Backward passes reached it, so nothing cut it off. */
+static void
+tell_none(const td_find_unreached *self, const td_unreached *first, td_tape *tape,
+          td_findings *findings) {
+  char *advice = td_format(
+      td_translate(
+          "Backward passes came to it, but %s, which hands it its gradient, returned none. "
+          "The backward of a custom torch.autograd.Function does so by None in its place."),
+      first->giver);
+  td_findings_add(
+      findings, (td_finding){.kind = TD_FINDING_no_gradient,
+                             .seq = first->seq,
+                             .node = first->node,
+                             .n = 1,
+                             .text = tell_text(self, first, tape),
+                             .advice = advice,
+                             .line = first->giver_line ? td_dup_string(first->giver_line) : NULL});
+}
+
 static void
 tell_group(const td_find_unreached *self, const td_unreached *first, td_tape *tape,
            td_findings *findings) {
+  if (first->giver) return tell_none(self, first, tape, findings);
   bool is_nameless = first->is_nameless && first->cut == TD_cut_kind_none;
   const char *advice = is_nameless ? advice_of_nameless() : advice_of(first->cut);
   td_findings_add(findings,
@@ -218,17 +270,30 @@ tell_group(const td_find_unreached *self, const td_unreached *first, td_tape *ta
 /* 0 for a place that was met before, else its number from 1 on. */
 static uint32_t
 number_place(td_number_map *places, const td_unreached *item) {
-  uint64_t *number = td_number_map_put(places, (uint64_t)item->is_nameless << 63 |
-                                                   (uint64_t)item->cut << 32 | item->stack);
+  uint64_t key = (uint64_t)item->is_nameless << 63 | (uint64_t)item->cut << 32 | item->stack;
+  uint64_t *number = td_number_map_put(places, key);
   if (*number) return 0;
   return (uint32_t)(*number = places->n);
+}
+
+/* As number_place: of those that got none from one node, the first counts. */
+static uint32_t
+number_giver(const td_find_unreached *self, const td_unreached *item) {
+  uint32_t number = 1;
+  for (const td_unreached *other = self->items; other < item; other++) {
+    if (!other->giver || !is_missing(self, other)) continue;
+    if (belongs(self, item, other)) return 0;
+    number++;
+  }
+  return is_missing(self, item) ? number : 0;
 }
 
 void
 td_find_unreached_tell(const td_find_unreached *self, td_tape *tape, td_findings *findings) {
   td_number_map places = {0};
   for (const td_unreached *item = self->items; item < self->items + self->n; item++) {
-    uint32_t number = is_missing(self, item) ? number_place(&places, item) : 0;
+    uint32_t number = is_missing(self, item) && !item->giver ? number_place(&places, item) : 0;
+    if (item->giver) number = number_giver(self, item);
     if (number > PLACES_TOLD)
       findings->n_left_out++;
     else if (number)
@@ -239,6 +304,10 @@ td_find_unreached_tell(const td_find_unreached *self, td_tape *tape, td_findings
 
 void
 td_find_unreached_fini(td_find_unreached *self) {
+  for (uint32_t i = 0; i < self->n; i++) {
+    free(self->items[i].giver);
+    free(self->items[i].giver_line);
+  }
   free(self->items);
   td_number_map_fini(&self->numbers);
   *self = (td_find_unreached){0};

@@ -67,7 +67,8 @@ static bool
 is_of_one_process(td_finding_kind kind) {
   return kind == TD_FINDING_never_cleared || kind == TD_FINDING_stale_node ||
          kind == TD_FINDING_other_parameters || kind == TD_FINDING_gradient_lost ||
-         kind == TD_FINDING_gil_kept;
+         kind == TD_FINDING_unowned || kind == TD_FINDING_cleared_early ||
+         kind == TD_FINDING_frozen_step || kind == TD_FINDING_gil_kept;
 }
 
 bool
@@ -82,8 +83,20 @@ td_findings_look_at_roots(const td_catalog *catalog) {
 }
 
 bool
+td_findings_look_at_ends(const td_catalog *catalog) {
+  return strcmp(td_catalog_setting_find(catalog, "ends"), "looked") == 0;
+}
+
+static bool
+is_for_ends(td_event_kind needs) {
+  return needs == TD_EVENT_program_failed || needs == TD_EVENT_optimizer_idle ||
+         needs == TD_EVENT_step_empty || needs == TD_EVENT_frozen_step;
+}
+
+bool
 td_finding_is_judged(const td_tape_info *info, const td_catalog *catalog, td_finding_kind kind) {
   if (is_for_looks(kinds[kind].needs) && !td_findings_look_at_leaves(catalog)) return false;
+  if (is_for_ends(kinds[kind].needs) && !td_findings_look_at_ends(catalog)) return false;
   bool needs_roots = kinds[kind].needs == TD_EVENT_root_look ||
                      kinds[kind].needs == TD_EVENT_gradient_written ||
                      kinds[kind].needs == TD_EVENT_gradient_missing ||

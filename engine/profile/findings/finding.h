@@ -34,6 +34,10 @@ bool td_findings_look_at_leaves(const td_catalog *catalog);
  * at, and for what came with that: gradients that are written into, and graphs without a pass. */
 bool td_findings_look_at_roots(const td_catalog *catalog);
 
+/* td_findings_look_at_ends returns true if the recording looked at optimizers before their steps,
+ * and at what was left when the program ended. */
+bool td_findings_look_at_ends(const td_catalog *catalog);
+
 typedef struct td_finding {
   td_finding_kind kind;
   uint64_t seq;           /* the event that shows it: of several, the first */

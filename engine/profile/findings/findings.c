@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/base/line.h"
 #include "engine/base/translate.h"
+#include "engine/profile/findings/find_failure.h"
 #include "engine/profile/findings/find_gil.h"
 #include "engine/profile/findings/find_hooks.h"
 #include "engine/profile/findings/find_kept.h"
@@ -51,6 +52,9 @@ typedef struct looking {
   td_find_roots roots;
   td_find_slices slices;
   td_find_losses losses;
+  td_find_failure failure;
+  td_event_optimizer_idle idle; /* the last one, or zeros */
+  uint64_t idle_seq;
   td_event_graphs_unreached unreached_graphs; /* the last one, or zeros */
   uint64_t unreached_seq;
   bool has_stacks;         /* of the lines that made nodes */
@@ -139,7 +143,8 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     td_find_kept_run(&self->kept, event->node_begin.node);
     td_find_stale_run(&self->stale, &self->leaves, event->node_begin.node, seq);
     return td_find_unreached_run(&self->unreached,
-                                 td_find_leaves_label_of(&self->leaves, event->node_begin.node));
+                                 td_find_leaves_label_of(&self->leaves, event->node_begin.node),
+                                 event->node_begin.node);
   case TD_EVENT_lock_held:
     return td_find_gil_hold(&self->gil, &event->lock_held);
   case TD_EVENT_lock_acquired:
@@ -152,9 +157,29 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     return td_find_leaves_own(&self->leaves, &event->optimizes);
   case TD_EVENT_optimizer_step:
     td_find_leaves_step(&self->leaves, event->optimizer_step.optimizer);
+    td_find_roots_step(&self->roots);
     return td_find_stale_step(&self->stale, event->optimizer_step.optimizer);
   case TD_EVENT_gradient_missing:
     return td_find_leaves_lose(&self->leaves, &event->gradient_missing, seq);
+  case TD_EVENT_step_empty:
+    return td_find_leaves_empty(&self->leaves, &event->step_empty, seq);
+  case TD_EVENT_frozen_step:
+    return td_find_leaves_freeze(&self->leaves, &event->frozen_step, seq);
+  case TD_EVENT_optimizer_idle:
+    if (event->optimizer_idle.parameters <= self->idle.parameters) return;
+    self->idle = event->optimizer_idle;
+    self->idle_seq = seq;
+    return;
+  case TD_EVENT_function_cycle:
+    td_find_lines_meet(&self->lines, self->tape, event->function_cycle.place);
+    return td_find_kept_cycle(&self->kept, self->tape, &event->function_cycle);
+  case TD_EVENT_program_failed:
+    td_find_lines_meet(&self->lines, self->tape, event->program_failed.stack);
+    td_find_lines_meet(&self->lines, self->tape, event->program_failed.cut_stack);
+    return td_find_failure_take(&self->failure, &event->program_failed, seq);
+  case TD_EVENT_error:
+    td_find_failure_note_error(&self->failure, &event->error);
+    return td_find_troubles_take(&self->troubles, self->tape, event, seq);
   case TD_EVENT_graphs_unreached:
     self->unreached_graphs = event->graphs_unreached;
     td_find_lines_meet(&self->lines, self->tape, event->graphs_unreached.stack);
@@ -233,6 +258,7 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
   td_find_results_learn(&self->results, catalog);
   td_find_roots_learn(&self->roots, catalog);
   td_find_slices_learn(&self->slices, catalog);
+  td_find_unreached_learn(&self->unreached, catalog);
   td_find_losses_learn(&self->losses, catalog, first, end);
   td_find_gil_learn(&self->gil, catalog);
   td_find_ranks_learn(&self->ranks, self->tape, catalog);
@@ -277,6 +303,32 @@ tell_unreached(looking *self) {
                    .line = place ? td_line_make(place, TD_NAME_SHOWN) : NULL});
 }
 
+#define IDLE_PASSES 3u
+
+/* Gradients alone may be what a program wants. But then it makes no optimizer. */
+static void
+tell_idle(looking *self) {
+  const td_event_optimizer_idle *event = &self->idle;
+  uint32_t n_passes = self->kept.n ? self->kept.n - 1 : 0;
+  if (!event->parameters || n_passes < IDLE_PASSES || self->findings->status || self->has_gaps)
+    return;
+  td_findings_add(
+      self->findings,
+      (td_finding){
+          .kind = TD_FINDING_optimizer_idle,
+          .seq = self->idle_seq,
+          .node = TD_NONE,
+          .n = 1,
+          .text = td_format(
+              td_translate("An optimizer (%s) has %u parameters with gradients, and never "
+                           "made a step. %u backward passes ran."),
+              td_tape_string(self->tape, event->name), event->parameters, n_passes),
+          .advice = td_dup_string(td_translate(
+              "No optimizer that made steps has them. Call step() after backward(), unless "
+              "the program changes them itself. GradScaler leaves steps out too, as long as "
+              "gradients are not finite."))});
+}
+
 /* One mistake is one finding. A birth that was found says more than what it led to. */
 static void
 tell_nonfinite(looking *self) {
@@ -303,6 +355,10 @@ tell(looking *self) {
   td_find_results_tell(&self->results, self->findings);
   td_find_slices_tell(&self->slices, self->findings);
   td_find_losses_tell(&self->losses, self->findings);
+  td_find_failure_tell(&self->failure, self->tape,
+                       td_find_lines_text(&self->lines, self->tape, self->failure.event.stack),
+                       self->findings);
+  tell_idle(self);
   td_find_gil_tell(&self->gil, self->findings);
   td_find_ranks_tell(&self->ranks, self->findings);
   tell_unreached(self);
@@ -338,7 +394,7 @@ fini(looking *self) {
 
 td_status
 td_findings_make(td_tape *tape, td_findings *findings, td_error *error) {
-  looking self = {.tape = tape, .findings = findings};
+  looking self = {.tape = tape, .findings = findings, .leaves.tape = tape};
   td_catalog_along along = {.listener = event_cb, .data = &self};
   *findings = (td_findings){.looked_for = ""};
   td_status status = td_catalog_visit_along(tape, &along, visit_segment, error);

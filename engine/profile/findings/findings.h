@@ -18,8 +18,10 @@
  *   none. What one line cut off its loss is one finding. Neither did its node store one later on
  * the tape, or run, if nobody saw what is stored. Of a parameter without a name, nobody can tell
  * what came later.
+ *   If the pass came to the parameter, the node that hands it its gradient returned none.
  * - loss_nonfinite: the value at which a pass began was one number and not finite, in the last of
- * the passes whose roots were made in the same place. That finding names gradients that are
+ * the passes whose roots were made in the same place; or a NaN, and an optimizer made a step before
+ * the next pass. That finding names gradients that are
  * not finite too.
  * - gradient_written: see gradient_written of events.def. Whether the other node's gradients
  * changed is not looked at: writing what was there before is a finding too.
@@ -35,9 +37,21 @@
  * - dead_layer: three stores at least into each leaf of a node, all of them zeros, and a ReLU alone
  *   hands its gradient on to that node. The node behind the ReLU, alone again, has a leaf with
  * zeros alone, its weight, and one with other gradients, its bias.
+ * - unowned: three stores at least into a parameter that a list or a dict of a module has, as its
+ *   name says. No optimizer has it, and some optimizer has others.
+ * - optimizer_idle: when the program ended well, after three passes at least, an optimizer had
+ *   parameters with gradients, and neither it nor another one that has them ever made a step. Where
+ *   torch.compile compiled something, nobody can tell.
+ * - cleared_early: at all steps of an optimizer that were looked at, two at least, its parameters
+ *   had gradients of zero or none, before the step and after it. Passes had stored others since the
+ *   step before.
+ * - frozen_step: an optimizer made steps for a parameter that requires no gradient, has one, and
+ *   got none since the step before. That gradient is not zero, or the optimizer moves without one.
  * - loss_input: three cross-entropies of a softmax, negative log likelihoods of one, or binary
  *   cross-entropies with logits of a sigmoid. Views in between do not count.
  * - loss_spread: three losses of a tensor of n times n that an expand() made of n results.
+ * - program_failed: the program ended by an exception of a type of Python, whose text is in
+ *   failure_advice.def, and that no node raised.
  * - stale_node: a node that is no view was made of a parameter alone or with one other node, and
  *   ran after two steps, or more, that the parameter's optimizer made since.
  * - other_parameters: as many parameters of optimizers without name and gradient as there are
@@ -50,7 +64,8 @@
  *   gradient it was to return. With allow_unused=True a program does not fail.
  * - graphs_kept: the nodes of some passes were not freed two passes later. At the end there are
  *   three such passes more than ever in the first half of the passes. Nodes made before the first
- *   pass ended are not looked at: programs keep what they made at first.
+ *   pass ended are not looked at: programs keep what they made at first. If contexts of custom
+ *   Functions keep the Functions' own results when the program ends, these are named.
  * - hooks_grow: one node called a function as a hook more and more often. What counts is the node
  *   that called it most in a pass. This number rose three times and did not fall between them.
  * - order_differs: a node got the same gradients as in the pass before, in another order. Nodes are

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A weight is updated in place while graphs are made. As reported in https://github.com/pytorch/examples/pull/779"""
+import torch
+
+w = torch.zeros(4, requires_grad=True)
+x, y = torch.randn(30, 4), torch.randn(30)
+for _ in range(5):
+    loss = ((x @ w - y) ** 2).mean()
+    loss.backward()
+    w -= 0.1 * w.grad
+    w.grad.zero_()
