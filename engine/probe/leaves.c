@@ -7,6 +7,8 @@
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
 #include "engine/probe/ids.h"
+#include "engine/probe/module_labels.h"
+#include "engine/probe/module_tree.h"
 #include "engine/probe/own_time.h"
 #include "engine/probe/tensors.h"
 #include "engine/probe/variables.h"
@@ -135,6 +137,19 @@ search(leaves *self) {
   if (held) python->Py_DecRef(held);
 }
 
+/* Parameters that modules have only while they run. */
+static void
+find_shards(leaves *self) {
+  td_module_tree_name_shards(self->python);
+  for (size_t i = 0; i < self->n; i++) {
+    uint32_t label = td_module_label_find(self->items[i].impl);
+    if (!label) continue;
+    self->items[i].named = true;
+    self->n_named++;
+    TD_EMIT(node_label, .node = self->items[i].node, .label = label);
+  }
+}
+
 static void
 name_all(void) {
   td_python_hold hold;
@@ -142,7 +157,9 @@ name_all(void) {
   own.n_named = 0;
   if (own.python && td_python_enter(own.python, &hold)) {
     qsort(own.items, own.n, sizeof *own.items, compare_leaves);
-    if (td_tensors_start(own.python)) search(&own);
+    bool has_tensors = td_tensors_start(own.python);
+    if (has_tensors) find_shards(&own);
+    if (has_tensors && own.n_named < own.n) search(&own);
     td_python_leave(own.python, hold);
   }
   for (size_t i = 0; i < own.n; i++)

@@ -6,6 +6,7 @@
 #include "engine/events/strings.h"
 #include "engine/probe/ids.h"
 #include "engine/probe/module_labels.h"
+#include "engine/probe/module_shards.h"
 
 #include <string.h>
 
@@ -20,6 +21,8 @@ typedef struct record {
   uint32_t walk;      /* the last that came by */
   const void **impls; /* (owned) [n_impls] its own parameters, as they were named */
   size_t n_impls;
+  const void **shards; /* (owned) [n_shards] parameters that it has only while it runs */
+  size_t n_shards, shards_capacity;
 } record;
 
 /* Guarded by the GIL; `ids` are found without it. */
@@ -59,6 +62,9 @@ take_labels(uint32_t number, walk *walk) {
     if (walk && other != TD_NONE && other != number) add_changed(walk, other);
   }
   self->n_impls = 0;
+  for (size_t i = 0; i < self->n_shards; i++)
+    (void)td_module_label_take(self->shards[i]);
+  self->n_shards = 0;
 }
 
 typedef struct naming {
@@ -68,12 +74,17 @@ typedef struct naming {
 } naming;
 
 static void
+give_name(const td_python *python, const record *module, const char *key, const void *impl) {
+  char *name = *module->path ? td_format("%s.%s", module->path, key) : td_dup_string(key);
+  td_module_label_give(python, module->address, impl, name);
+  free(name);
+}
+
+static void
 name_parameter(const char *key, const void *impl, void *data) {
   naming *self = data;
   record *module = self->module;
-  char *name = *module->path ? td_format("%s.%s", module->path, key) : td_dup_string(key);
-  td_module_label_give(self->python, module->address, impl, name);
-  free(name);
+  give_name(self->python, module, key, impl);
   TD_GROW(module->impls, module->n_impls, self->capacity);
   module->impls[module->n_impls++] = impl;
 }
@@ -121,6 +132,7 @@ module_gone(void *number, void *const *arguments, td_python_size n) {
   td_ids_set(tree.ids, self->address, TD_NONE);
   void *weak = self->weak;
   free(self->impls);
+  free(self->shards);
   free(self->path);
   *self = (record){.root = TD_NONE};
   tree.n_free++;
@@ -309,6 +321,24 @@ td_module_tree_refresh(const td_python *python, void *module, uint32_t number) {
   walk_known(&walk, module, number, false);
   end_walk(&walk);
   if (had_gc) python->PyGC_Enable();
+}
+
+static void
+name_shard(void *module, const char *key, const void *impl, void *data) {
+  uint32_t number = td_module_tree_find(module);
+  record *self = number == TD_NONE ? NULL : &tree.records[number];
+  if (!self || !self->path || td_module_label_find(impl)) return;
+  give_name(data, self, key, impl);
+  TD_GROW(self->shards, self->n_shards, self->shards_capacity);
+  self->shards[self->n_shards++] = impl;
+}
+
+void
+td_module_tree_name_shards(const td_python *python) {
+  if (!tree.python) return;
+  for (uint32_t i = 0; i < tree.n; i++)
+    if (tree.records[i].weak)
+      td_module_shards_each(python, tree.records[i].address, name_shard, (void *)python);
 }
 
 uint32_t

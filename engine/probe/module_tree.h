@@ -36,6 +36,10 @@ void td_module_tree_refresh(const td_python *python, void *module, uint32_t numb
 /* td_module_tree_has_other tells whether a root with parameters lives that is not below `root`. */
 bool td_module_tree_has_other(const td_python *python, void *root);
 
+/* td_module_tree_name_shards names the parameters that fully_shard keeps for known modules and puts
+ * into them while they run. */
+void td_module_tree_name_shards(const td_python *python);
+
 /* A known module's name and class, interned. */
 typedef struct td_module_name {
   uint32_t name, class_name;
