@@ -64,9 +64,19 @@ class Collectives(RanksCase):
                 self.assertEqual((last['stack'], last['node'] is None, last['graph_task']), (None, False, 0))
                 self.assertEqual({(event['node'], event['graph_task']) for event in before}, {(None, None)})
                 self.assert_checked(tape)
+                self.check_waits(tape)
                 settings = {event['name']: event['value'] for event in self.events(tape) if event['event'] == 'setting'}
                 self.assertEqual(settings['order of collectives'], 'whole')
             self.assertIn('handed operation 2 to ', self.said('events', 'a.tape'))
+
+    def check_waits(self, tape):
+        """Each operation that is not in the pass is waited for outside of it."""
+        begun = [event for event in self.events(tape) if event['event'] == 'collective_begin' and event['graph_task'] is None]
+        ended = [event for event in self.events(tape) if event['event'] == 'collective_end' and event['graph_task'] is None]
+        self.assertEqual(len(begun), len(ended))
+        self.assertGreaterEqual(len(begun), len(HANDED) - 1)
+        self.assertEqual({event['node'] for event in begun + ended}, {None})
+        self.assertGreater(min(event['waited'] for event in ended), 0)
 
     def facts_of(self, event, rank):
         facts = [event[name] for name in ('operation', 'number', 'elements', 'dtype', 'tensors', 'peer')]

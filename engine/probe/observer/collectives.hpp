@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Waits of a pass for collective operations of several processes. A hook or a function waits in
- * c10d::Work::wait. The final callback of DistributedDataParallel waits for futures instead, whose
- * wait is inline: there, every wait for a condition is one. A PyTorch without c10d has neither. */
+ * Waits for operations of several processes, in passes and outside of them. They wait in
+ * c10d::Work::wait, and sends and receives of gloo in waits of their own. The final callback of
+ * DistributedDataParallel waits for futures instead, whose wait is inline: there, every wait for a
+ * condition is one. A PyTorch without c10d has none of them. */
 #pragma once
 
 #include "engine/probe/observer/thread.hpp"
@@ -44,15 +45,16 @@ private:
 
 extern Collectives *collectives;
 
-/* A wait of the thread, from here to the end of the block. One inside another is not told. */
+/* A wait of the thread, from here to the end of the block. One inside another is not told, nor one
+ * of the engine itself, or of a pass that is not recorded. Outside of passes it is of no pass. */
 class Waiting {
 public:
   Waiting(Thread *thread, uint32_t operation) : thread(thread), session(td_probe_session) {
     const Evaluation *evaluation = thread->evaluation;
     Task *of = evaluation ? evaluation->task : thread->finishing;
-    is_told = of && !thread->waits;
+    is_told = (of || is_outside(thread)) && !thread->waits;
     if (!is_told) return;
-    task = of->id;
+    task = of ? of->id : TD_NONE;
     node = evaluation ? evaluation->id : TD_NONE;
     begin = td_clock_now();
     thread->waits = true;
@@ -67,19 +69,30 @@ public:
   }
 
 private:
+  static bool is_outside(const Thread *thread) {
+    return !thread->call && !thread->skips;
+  }
+
   Thread *thread;
   uint32_t session, task, node;
   uint64_t begin;
   bool is_told;
 };
 
-inline bool
-work_wait_hook(void *work, Collectives::Timeout timeout) {
-  Thread *thread = thread_self;
-  bool is_in_pass = thread && (thread->evaluation || thread->finishing);
-  if (!is_in_pass || !td_probe_is_on()) return collectives->wait(work, timeout);
-  Waiting waiting(thread, collectives->name(work));
-  return collectives->wait(work, timeout);
-}
+/* A function that waits for an operation, and what is called instead. `original` is set if the
+ * function stands in a vtable; else it is Collectives' own. */
+template <int WHICH> struct WorkWaiter {
+  static void *original;
+
+  static bool call(void *work, Collectives::Timeout timeout) {
+    auto wait =
+        original ? reinterpret_cast<decltype(collectives->wait)>(original) : collectives->wait;
+    if (!td_probe_is_on()) return wait(work, timeout);
+    Waiting waiting(thread_now(), collectives->name(work));
+    return wait(work, timeout);
+  }
+};
+
+template <int WHICH> void *WorkWaiter<WHICH>::original;
 
 } // namespace tapedeck

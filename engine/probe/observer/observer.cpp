@@ -145,6 +145,13 @@ finite_gone_cb(void *data) {
 #define NODE_HOOK(library, symbol, hook)                                                           \
   { library, symbol, reinterpret_cast<void *>(hook), true }
 
+/* A wait of a class of its own, which stands in its vtable. */
+#define WAIT_HOOK(symbol, which)                                                                   \
+  {                                                                                                \
+    CPU, symbol, reinterpret_cast<void *>(WorkWaiter<which>::call), false, false,                  \
+        &WorkWaiter<which>::original                                                               \
+  }
+
 /* The last one is of Python's. */
 td_relocation relocations[] = {
     ENGINE_HOOK("7executeE", execute_hook),
@@ -174,7 +181,9 @@ td_relocation relocations[] = {
     NODE_HOOK(PYTHON, "_ZNK" SAVED_VARIABLE "6unpackE", unpack_hook),
     NODE_HOOK(CPU, "pthread_mutex_lock", mutex_lock_hook),
     NODE_HOOK(CPU, "pthread_mutex_unlock", mutex_unlock_hook),
-    HOOK(CPU, "_ZN4c10d4Work4waitE", work_wait_hook),
+    HOOK(CPU, "_ZN4c10d4Work4waitE", WorkWaiter<0>::call),
+    WAIT_HOOK("_ZN4c10d16ProcessGroupGloo8SendWork4waitE", 1),
+    WAIT_HOOK("_ZN4c10d16ProcessGroupGloo8RecvWork4waitE", 2),
     GROUP_HOOKS HOOK(CPU, "pthread_cond_wait", cond_wait_hook),
     HOOK(CPU, "_ZNSt18condition_variable4waitE", condition_wait_hook),
     NODE_HOOK(PYTHON, "PyObject_CallObject", call_object_hook),

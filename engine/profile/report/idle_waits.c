@@ -169,10 +169,13 @@ td_idle_change_wait(td_idle_watch *self, const td_catalog *catalog, td_idle_lane
   case TD_EVENT_synchronize_begin:
     return begin_stream_wait(self, lane, &any->synchronize_begin);
   case TD_EVENT_collective_begin:
+    if (any->collective_begin.graph_task == TD_NONE) return; /* outside of passes */
     return begin_collective(self, catalog, lane, &any->collective_begin);
+  case TD_EVENT_collective_end:
+    if (any->collective_end.graph_task == TD_NONE) return;
+    return end_wait(self, catalog, lane);
   case TD_EVENT_lock_acquired:
   case TD_EVENT_synchronize_end:
-  case TD_EVENT_collective_end:
     return end_wait(self, catalog, lane);
   case TD_EVENT_final_callback:
     return begin_callback(self, catalog, lane, &any->final_callback);
