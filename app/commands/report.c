@@ -33,19 +33,23 @@ static int
 print(const char *path, td_tape *tape, const options *options, const td_report_wish *wish) {
   td_error error = {0};
   td_report report;
+  td_late_rank late = {0};
+  bool is_by_rank = wish->by == TD_REPORT_BY_rank;
   int status = TD_EXIT_OK;
-  if (td_report_make(tape, wish, &report, &error))
+  if (td_report_make(tape, wish, &report, &error) ||
+      (is_by_rank && td_late_rank_make(tape, &late, &error)))
     status = td_command_file_error(path, &error);
   else if (options->sort && !td_report_sort(&report, options->sort))
     status = td_command_bad_usage(
         "report", "--sort '%s': must be key, n, self, total, share, p50, p95 or max",
         options->sort);
   else if (options->json)
-    td_report_print_json(&report, wish->by);
+    td_report_print_json(&report, wish->by, is_by_rank ? &late : NULL);
   else if (options->csv)
     td_report_print_csv(&report, wish->by);
   else
-    td_report_print_text(path, &report, wish->by);
+    td_report_print_text(path, &report, wish->by, &late);
+  td_late_rank_fini(&late);
   td_report_fini(&report);
   return status;
 }

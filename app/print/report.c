@@ -120,8 +120,25 @@ write_wall(td_json *json, const td_report *report) {
   td_json_end_object(json);
 }
 
+static void
+write_late(td_json *json, const td_late_rank *late) {
+  td_json_key(json, "late");
+  if (!late->is_found) {
+    td_json_null(json);
+    return;
+  }
+  td_json_begin_object(json);
+  td_member_text(json, "rank", late->rank);
+  td_member_u64(json, "behind", late->late.behind);
+  td_member_u64(json, "n", late->late.n);
+  td_member_u64(json, "passes", late->late.n_passes);
+  td_member_text(json, "place", late->late.place);
+  td_member_u64(json, "seq", late->late.seq);
+  td_json_end_object(json);
+}
+
 void
-td_report_print_json(const td_report *report, td_report_by by) {
+td_report_print_json(const td_report *report, td_report_by by, const td_late_rank *late) {
   td_json json;
   td_json_init(&json, stdout);
   td_json_begin_object(&json);
@@ -135,6 +152,7 @@ td_report_print_json(const td_report *report, td_report_by by) {
   for (uint32_t i = 0; i < report->n_rows; i++)
     write_row(&json, report, by, &report->rows[i]);
   td_json_end_array(&json);
+  if (late) write_late(&json, late);
   td_json_end_object(&json);
   td_json_newline(&json);
 }
@@ -265,7 +283,8 @@ print_rest(const td_report *report, td_report_by by) {
 }
 
 void
-td_report_print_text(const char *path, const td_report *report, td_report_by by) {
+td_report_print_text(const char *path, const td_report *report, td_report_by by,
+                     const td_late_rank *late) {
   g_autofree char *wall = td_format_ns((double)report->wall);
   g_autofree char *passes = td_format_many(report->n_passes, "backward pass", "backward passes");
   printf("%s: %s, %s\n", path, passes, wall);
@@ -282,4 +301,5 @@ td_report_print_text(const char *path, const td_report *report, td_report_by by)
   if (td_report_has_unreturned(report))
     puts("–  median, max: no call returned; a gradient was captured, or a call failed");
   print_notes(report, by);
+  if (late && late->text) printf("\n%s\n", late->text);
 }

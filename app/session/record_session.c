@@ -92,7 +92,10 @@ static void
 process_gone_cb(gpointer data) {
   process *self = data;
   self->target = NULL;
-  if (!self->recording->is_over) self->tape->runs = false;
+  if (!self->recording->is_over) {
+    self->tape->runs = false;
+    self->tape->gone_ns = (guint64)g_get_real_time() * 1000;
+  }
   td_flight *flight = self->recording->keep.flight;
   if (flight) td_flight_end_tape(flight, self->tape->path);
   g_rc_box_release(data);

@@ -152,11 +152,15 @@ static void
 join_all(td_session_tapes *self) {
   td_error error = {0};
   g_autofree const char **paths = g_new(const char *, self->tapes->len);
-  for (guint i = 0; i < self->tapes->len; i++)
-    paths[i] = ((td_session_tape *)self->tapes->pdata[i])->path;
+  g_autofree guint64 *gone_ns = g_new(guint64, self->tapes->len);
+  for (guint i = 0; i < self->tapes->len; i++) {
+    const td_session_tape *tape = self->tapes->pdata[i];
+    paths[i] = tape->path;
+    gone_ns[i] = tape->gone_ns;
+  }
   td_output_file output;
   td_output_file_begin(&output, self->path);
-  if (td_join(paths, self->tapes->len, output.part, true, &error) != TD_OK) {
+  if (td_join_gone(paths, gone_ns, self->tapes->len, output.part, true, &error) != TD_OK) {
     self->problem = g_strdup(td_error_text(&error));
     td_output_file_drop(&output);
   } else {

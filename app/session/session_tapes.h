@@ -8,10 +8,11 @@
 #include <stdbool.h>
 
 typedef struct td_session_tape {
-  char *path;   /* (owned) where it is now */
-  guint32 rank; /* or TD_NO_RANK */
-  bool runs;    /* the process may still write */
-  bool whole;   /* known once concluded: the process ended its tape properly */
+  char *path;      /* (owned) where it is now */
+  guint32 rank;    /* or TD_NO_RANK */
+  bool runs;       /* the process may still write */
+  guint64 gone_ns; /* on the wall clock when its process was gone; 0: not yet */
+  bool whole;      /* known once concluded: the process ended its tape properly */
 } td_session_tape;
 
 #define TD_NO_RANK G_MAXUINT32

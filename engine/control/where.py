@@ -18,10 +18,22 @@ def plain(text):
     return "".join(letter if letter.isprintable() else "?" for letter in str(text))
 
 
+def is_library(frame):
+    """As is_library in verdict.c."""
+    return any(part in frame.f_code.co_filename for part in ("/site-packages/", "/dist-packages/", "/lib/python", "<frozen "))
+
+
+def line_of(frame):
+    return "  " + plain("%s:%s %s" % (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
+
+
 def lines_of(frame):
-    lines = []
-    while frame is not None and len(lines) < DEEPEST:
-        lines.append("  " + plain("%s:%s %s" % (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)))
+    """The innermost lines, and also the program's own line if they are all of libraries."""
+    lines, is_own = [], False
+    while frame is not None and (len(lines) < DEEPEST or not is_own):
+        is_own = is_own or not is_library(frame)
+        if len(lines) < DEEPEST or is_own:
+            lines.append(line_of(frame))
         frame = frame.f_back
     return "\n".join(lines)
 

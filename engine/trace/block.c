@@ -96,5 +96,6 @@ td_block_load(td_block_source *source, td_block *block, uint64_t number) {
     td_directory_note_damage(directory, "its table of contents names places where no events are");
   source->merge_block = is_whole ? number + 1 : UINT64_MAX;
   block->damage = directory->damage;
+  block->is_cut_off = td_directory_is_sound(directory);
   block->unusable = directory->unreadable || directory->out_of_memory;
 }

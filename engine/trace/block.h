@@ -18,6 +18,7 @@ typedef struct td_block {
   uint64_t used;   /* for the owner: when it was used last */
   td_decoded events;
   const char *damage; /* the first trouble of the directory, as known after this block */
+  bool is_cut_off;    /* if there is trouble, it is one of the end alone */
   bool unusable;      /* the same: the directory is unreadable or out of memory */
 } td_block;
 

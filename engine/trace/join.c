@@ -23,6 +23,7 @@ typedef struct part {
   td_renumbering ids;
   uint64_t start_ns;       /* on the wall clock of the first part's machine */
   uint64_t clock_error_ns; /* UINT64_MAX: unknown */
+  uint64_t gone_ns;        /* on the wall clock when its process was gone; 0: unknown */
   int32_t rank;            /* of its first process, -1 for none */
   bool tells_process;
   bool *told; /* (owned) [n_told] threads that a thread_new is about */
@@ -239,6 +240,23 @@ rewrite_event(join *join, const part *part, const td_event *event) {
   write_event(join, &copy->event);
 }
 
+/* The times of a thread rise. */
+static void
+tell_gone(join *join, const part *part, uint32_t thread) {
+  const td_directory *directory = &part->directory;
+  bool has_events = thread < directory->n_threads && directory->threads[thread].n_chunks;
+  uint64_t own_start_ns = directory->header.start_wall_ns;
+  uint64_t gone = part->gone_ns > own_start_ns ? part->gone_ns - own_start_ns : 0;
+  uint64_t last = has_events ? join->encoder.last_ticks : 0;
+  td_event_process_gone event = {
+      .event = {.kind = TD_EVENT_process_gone,
+                .size = sizeof event,
+                .thread = td_renumbering_get(&part->ids, TD_ID_THREAD, thread)},
+      .process = td_renumbering_get(&part->ids, TD_ID_PROCESS, 0)};
+  event.event.time = TD_MAX(last, part->start_ns - join->start_ns + gone);
+  write_event(join, &event.event);
+}
+
 /* All of a thread, one chunk after another. */
 static td_status
 write_thread(join *join, part *part, uint32_t thread, td_error *error) {
@@ -264,6 +282,7 @@ write_part(join *join, part *part, td_error *error) {
     if (t == 0 && !part->tells_process) tell_process(join, part, &first);
     if (t == 0) tell_threads(join, part, &first);
     if (t < part->directory.n_threads) status = write_thread(join, part, t, error);
+    if (t == 0 && part->gone_ns && !part->directory.complete) tell_gone(join, part, t);
     flush(join, td_renumbering_get(&part->ids, TD_ID_THREAD, t));
   }
   return status;
@@ -320,10 +339,18 @@ part_fini(part *part) {
 
 td_status
 td_join(const char *const *paths, size_t n, const char *path, bool overwrite, td_error *error) {
+  return td_join_gone(paths, NULL, n, path, overwrite, error);
+}
+
+td_status
+td_join_gone(const char *const *paths, const uint64_t *gone_ns, size_t n, const char *path,
+             bool overwrite, td_error *error) {
   join join = {.parts = TD_NEW_N(part, n), .n_parts = n, .next = {[TD_ID_STRING] = 1}};
   join.record = td_alloc(UINT16_MAX, 1);
   td_encoder_init(&join.encoder);
   td_status status = survey_all(&join, paths, error);
+  for (size_t i = 0; i < n && gone_ns; i++)
+    join.parts[i].gone_ns = gone_ns[i];
   place_all_in_time(&join);
   if (!status) status = write_all(&join, path, overwrite, error);
   for (size_t i = 0; i < n; i++)

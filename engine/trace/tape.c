@@ -59,7 +59,8 @@ fill_info(td_tape *tape) {
                               .n_unknown = contents->n_unknown,
                               .n_strings = contents->n_strings,
                               .complete = directory->complete,
-                              .damage = directory->damage};
+                              .damage = directory->damage,
+                              .is_cut_off = directory->damage && directory->cut_off};
   memcpy(tape->info.n_by_kind, contents->n_by_kind, sizeof tape->info.n_by_kind);
   for (uint32_t t = 0; t < directory->n_threads; t++)
     tape->info.duration_ns = TD_MAX(tape->info.duration_ns, contents->threads[t].last_ns);
@@ -157,6 +158,7 @@ td_tape_string(const td_tape *tape, uint32_t id) {
 static const td_block *
 note_trouble(td_tape *tape, const td_block *block) {
   tape->unusable = tape->unusable || block->unusable;
+  if (block->damage) tape->info.is_cut_off &= block->is_cut_off;
   if (block->damage) tape->info.damage = block->damage;
   return block;
 }

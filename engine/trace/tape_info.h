@@ -29,4 +29,5 @@ typedef struct td_tape_info {
   uint32_t n_strings;
   bool complete;      /* the recording was ended properly: an index was found */
   const char *damage; /* what is missing or wrong, in words, or NULL */
+  bool is_cut_off;    /* the damage is that the end is missing, and nothing else */
 } td_tape_info;

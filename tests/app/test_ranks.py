@@ -36,7 +36,8 @@ for step in range(3):
     if step == 2: hangs()
     net(batch, short=step == 2 and rank == 1).sum().backward()
 dist.barrier()
-""", 'Rank 1 handed BARRIER [(]rank.py:\\d+[)] as operation \\d+ of .*, and rank 0 handed ALLREDUCE float32.24. [(]AccumulateGrad[(]module.first.weight[)][)][.]$'),
+""", 'Rank 1 handed BARRIER [(]rank.py:\\d+[)] as operation \\d+ of .*, and rank 0 handed ALLREDUCE float32.24. [(]AccumulateGrad[(]module.first.weight[)][)][.] '
+     'In backward pass 3 of rank 1, no node leads to module.second.bias, module.second.weight, and in that of rank 0 there are such nodes[.]'),
     'skipped_batch': ("""
 net = DistributedDataParallel(net)
 for step in range(4):
@@ -46,7 +47,7 @@ for step in range(4):
 if rank == 1:
     while True: time.sleep(.1)
 """, 'Rank 1 did not come to operation \\d+ of .*: ALLREDUCE float32.*, for which rank 0 waited \\d.* s[.] The last that rank 1 handed '
-     'to a group was operation \\d+ of .*: ALLREDUCE float32.16. [(]AccumulateGrad[(].*[)][)][.]$'),
+     'to a group was operation \\d+ of .*: ALLREDUCE float32.16. [(]AccumulateGrad[(].*[)][)][.] Backward passes begun: 3 by rank 1, 4 by rank 0[.]$'),
     'other_order': ("""
 dist.barrier()
 hangs()
@@ -83,6 +84,23 @@ for step in range(4):
     if step == 3 and rank == 1: sys.exit(3)
     net(batch).sum().backward()
 """, 'Rank 1 did not come to operation \\d+ of .*: ALLREDUCE .* The last that rank 1 handed .* Its process ended with status 3[.]'),
+    # Only one that is killed by another process cannot say so.
+    'one_is_killed': ("""
+net = DistributedDataParallel(net)
+for step in range(4):
+    if step == 3 and rank == 1:
+        import subprocess
+        subprocess.run(['kill', '-9', str(os.getpid())])
+    net(batch).sum().backward()
+""", 'Rank 1 did not come to operation \\d+ of .*: ALLREDUCE .* Its process was gone at once, before the others'),
+    'unsent': ("""
+hangs()
+for step in range(4):
+    if rank == 0 and step < 3: dist.send(torch.ones(4), 1)
+    if rank == 1: dist.recv(torch.ones(4), 0)
+dist.barrier()
+""", 'Rank 1 waited \\d.* s for message 4 from rank 0 in .*: RECV float32.4. from=0 [(]rank.py:\\d+[)][.] So far rank 0 has sent it 3[.] '
+     'The last that rank 0 handed to a group was operation 1 of .*: BARRIER [(]rank.py:\\d+[)][.]'),
     'uneven_loader': ("""
 net = DistributedDataParallel(net)
 for step in range(4 - rank):
@@ -132,6 +150,27 @@ ATTACHED = {
     'skipped_batch': 'Rank 1 is late: .*Rank 1 did not come to operation \\d+ of .*: ALLREDUCE ',
 }
 
+LATE = """
+def sleeps(grad):
+    if rank == 1: time.sleep(.005)
+class Sleeps(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x.clone()
+    @staticmethod
+    def backward(ctx, grad):
+        if where == 'backward': sleeps(grad)
+        return grad
+net = DistributedDataParallel(torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 1)))
+for step in range(40):
+    x = torch.randn(4, 8, requires_grad=True)
+    y = Sleeps.apply(x)
+    if where == 'hook': y.register_hook(sleeps)
+    if where == 'forward': sleeps(x)
+    net(y).sum().backward()
+    net.zero_grad()
+dist.barrier()
+"""
+
 SOUND = """
 net = DistributedDataParallel(torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.BatchNorm1d(8), torch.nn.Linear(8, 1)))
 sub = [dist.new_group([0, 1]), dist.new_group([2, 3])][rank // 2]
@@ -170,9 +209,9 @@ class Ranks(RanksCase):
         self.assertIn(done.returncode, (0, 1), done.stderr)
         return json.loads(done.stdout)['findings']
 
-    def find_parting(self, python, name, body, pattern):
+    def find_parting(self, python, name, body, pattern, number=15):
         with self.subTest(program=name, python=python):
-            done = self.record_ranks(python, HANG + body, seconds=3)
+            done = self.record_ranks(python, HANG + body, seconds=3, number=number)
             self.assertNotEqual(done.returncode, 0)
             found = [finding for finding in self.found() if finding['kind'] == 'ranks_part']
             self.assertEqual(len(found), 1, (name, done.stderr, self.said('events', 'a.tape', '--kind', 'collective')[-3000:]))
@@ -182,8 +221,9 @@ class Ranks(RanksCase):
             self.assert_checked('a.tape', killed=True)
 
     def test_hangs(self):
-        for python, (name, (body, pattern)) in torches.in_turns(PROGRAMS.items()):
-            self.find_parting(python, name, body, pattern)
+        """They are ended in turns by SIGTERM and SIGKILL, after which the tapes have no end."""
+        for i, (python, (name, (body, pattern))) in enumerate(torches.in_turns(PROGRAMS.items())):
+            self.find_parting(python, name, body, pattern, number=(15, 9)[i % 2])
 
     def has_sharding(self):
         has = self.run_in(torches.pythons()[-1], '-c', 'from torch.distributed.fsdp import fully_shard').returncode == 0
@@ -195,7 +235,10 @@ class Ranks(RanksCase):
         """FSDP2: rank 0 gathers the layer that rank 1 does not run."""
         if self.has_sharding():
             self.find_parting(torches.pythons()[-1], 'skipped_layer', SKIPPED_LAYER,
-                              'Rank 1 handed _REDUCE_SCATTER_BASE .* as operation .*, and rank 0 handed _ALLGATHER_BASE ')
+                              'Rank 1 handed _REDUCE_SCATTER_BASE .* as operation .*, and rank 0 handed _ALLGATHER_BASE .*'
+                              'In backward pass 3 of rank 1, no node leads to layers.1.bias, layers.1.weight, and in that of rank 0', number=9)
+            labels = {event['label'] for event in self.events('a.tape') if event['event'] == 'node_label'}
+            self.assertEqual(labels, {f'layers.{i}.{name}' for i in range(3) for name in ('weight', 'bias')})
 
     def test_attach(self):
         for python, (name, pattern) in torches.in_turns(ATTACHED.items()):
@@ -238,7 +281,21 @@ class Ranks(RanksCase):
                     if step == 20: hangs()
                     net(batch).sum().backward()
                 """), seconds=1)
-            self.assertEqual([finding for finding in self.found() if finding['kind'] == 'ranks_part'], [])
+            self.assertEqual([finding for finding in self.found() if finding['kind'] in ('ranks_part', 'rank_late')], [])
+
+    def test_late(self):
+        """A rank that sleeps 5 ms in each step: in a hook, in a node, in the forward pass."""
+        places = {'hook': 'the hook sleeps .* of .*', 'backward': 'SleepsBackward .*', 'forward': 'what it did between backward passes: .*'}
+        for python, (where, place) in torches.in_turns(places.items()):
+            with self.subTest(where=where, python=python):
+                done = self.record_ranks(python, f'where = {where!r}\n' + LATE)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                late = json.loads(self.said('report', 'a.tape', '--by', 'rank', '--json'))['late']
+                self.assertEqual((late['rank'], late['passes'], late['n'] > 30), ('rank 1', 40, True), late)
+                self.assertTrue(4.9e6 < late['behind'] < 5.6e6, late)
+                self.assertRegex(late['place'], f'^{place}$')
+                self.assertIn(f'Rank 1 was behind the others in {late["n"]} of the last 40 backward passes, by ', self.said('report', 'a.tape', '--by', 'rank'))
+                self.assertEqual([finding['kind'] for finding in self.found()], ['rank_late'])
 
 
 if __name__ == '__main__':

@@ -217,6 +217,111 @@ test_groups(void) {
   }
 }
 
+/* Processes that are gone without a word: one alone failed, several at the same time were ended. */
+static void
+test_gone(void) {
+  for (int n_gone = 1; n_gone < 4; n_gone++) {
+    td_autopsy self = {0};
+    take_all(&self, 1, 5);
+    take(&self, 0, (made){.operation = "BARRIER", .size = 3, .number = 5, .time = S});
+    take(&self, 2, (made){.operation = "BARRIER", .rank = 2, .size = 3, .number = 5, .time = S});
+    for (int i = 0; i < n_gone; i++)
+      td_autopsy_go(&self, (uint32_t)(1 + i) % 3, S + S / 2 + (uint64_t)i);
+    td_parting found = find(&self, S + S / 2 + 9);
+    g_assert_cmpint(found.group != NULL, ==, n_gone == 1);
+    if (found.group) g_assert_cmpuint(found.group->members[found.missing].process, ==, 1);
+    td_autopsy_fini(&self);
+  }
+  td_autopsy self = {0}; /* all at once, after a long wait */
+  take_all(&self, 1, 5);
+  take(&self, 0, (made){.operation = "BARRIER", .size = 3, .number = 5, .time = S});
+  take(&self, 2, (made){.operation = "BARRIER", .rank = 2, .size = 3, .number = 5, .time = S});
+  for (uint32_t i = 0; i < 3; i++)
+    td_autopsy_go(&self, i, 9 * S);
+  g_assert_cmpuint(find(&self, 9 * S).waited, ==, 8 * S);
+  td_autopsy_fini(&self);
+}
+
+static void
+message(td_autopsy *self, uint32_t rank, const char *operation, int peer, uint32_t number,
+        uint64_t time) {
+  take(self, rank,
+       (made){.operation = operation,
+              .rank = rank,
+              .size = 3,
+              .number = number,
+              .elements = 4,
+              .time = time,
+              .peer = peer});
+}
+
+/* A receive that no send comes for: of another rank that sent enough, and of one that waits
+ * itself, nothing is said. */
+static void
+test_messages(void) {
+  td_autopsy self = {0};
+  message(&self, 2, "RECV", 1, 1, 2 * S);
+  message(&self, 1, "RECV", 0, 1, S);
+  message(&self, 0, "SEND", 1, 1, S);
+  message(&self, 1, "RECV", 0, 2, 2 * S);
+  g_assert_null(find(&self, 2 * S + S / 2).message); /* 0 may send it yet */
+  td_parting found = find(&self, 9 * S);
+  g_assert_nonnull(found.message);
+  g_assert_cmpuint(found.group->members[found.missing].process, ==, 0);
+  g_assert_cmpuint(found.number, ==, 2);
+  g_assert_cmpuint(found.message->n_sent, ==, 1);
+  g_assert_cmpuint(found.waited, ==, 7 * S);
+  td_autopsy_end(&self, 0, 3, 2 * S);
+  g_assert_nonnull(find(&self, 2 * S + S / 4).message); /* it will not */
+  take(
+      &self, 0,
+      (made){.operation = "SEND", .size = 3, .number = 2, .elements = 5, .time = 3 * S, .peer = 1});
+  found = find(&self, 2 * S + S / 2);
+  g_assert_true(found.differs && found.message);
+  g_assert_cmpuint(found.other.elements, ==, 5);
+  message(&self, 1, "RECVANYSOURCE", -1, 3, 3 * S);
+  g_assert_null(find(&self, 99 * S).message);
+  td_autopsy_fini(&self);
+}
+
+/* A pass of a process, which leads to the leaves that have names. */
+static void
+run_pass(td_autopsy *self, uint32_t process, uint32_t graph_task, const char *const *labels) {
+  td_any_event begin = {
+      .graph_task_begin = {.event.kind = TD_EVENT_graph_task_begin, .graph_task = graph_task}};
+  td_pass_leaves_take(&self->leaves, process, &begin, NULL);
+  for (uint32_t i = 0; labels[i]; i++) {
+    td_any_event label = {.node_label = {.event.kind = TD_EVENT_node_label, .node = i}};
+    td_any_event leads = {.dependency = {.event.kind = TD_EVENT_dependency, .node = i}};
+    td_pass_leaves_take(&self->leaves, process, &label, labels[i]);
+    td_pass_leaves_take(&self->leaves, process, &leads, NULL);
+    td_any_event gone = {.node_free = {.event.kind = TD_EVENT_node_free, .node = i}};
+    td_pass_leaves_take(&self->leaves, process, &gone, NULL);
+  }
+  td_any_event end = {
+      .graph_task_end = {.event.kind = TD_EVENT_graph_task_end, .graph_task = graph_task}};
+  td_pass_leaves_take(&self->leaves, process, &end, NULL);
+}
+
+static void
+test_leaves(void) {
+  td_autopsy self = {0};
+  const char **missing;
+  run_pass(&self, 0, 1, (const char *const[]){"a", "b", "c", "a", NULL});
+  g_assert_cmpuint(td_pass_leaves_missing(&self.leaves, 1, 0, &missing), ==, 0);
+  run_pass(&self, 1, 2, (const char *const[]){"a", NULL});
+  g_assert_cmpuint(td_pass_leaves_missing(&self.leaves, 1, 0, &missing), ==, 2);
+  g_assert_cmpstr(missing[0], ==, "b");
+  g_assert_cmpstr(missing[1], ==, "c");
+  g_free(missing);
+  g_assert_cmpuint(td_pass_leaves_missing(&self.leaves, 0, 1, &missing), ==, 0);
+  g_free(missing);
+  run_pass(&self, 1, 3, (const char *const[]){"a", NULL}); /* another pass of the two */
+  g_assert_cmpuint(td_pass_leaves_missing(&self.leaves, 1, 0, &missing), ==, 0);
+  g_assert_cmpuint(td_pass_leaves_n_begun(&self.leaves, 1), ==, 2);
+  td_autopsy_fini(&self);
+}
+
 /* Nobody can tell without all tapes, or all events. */
 static void
 test_lacks(void) {
@@ -240,6 +345,9 @@ test_lacks(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/profile/autopsy/gone", test_gone);
+  g_test_add_func("/profile/autopsy/messages", test_messages);
+  g_test_add_func("/profile/autopsy/leaves", test_leaves);
   g_test_add_func("/profile/autopsy/many_groups", test_many_groups);
   g_test_add_func("/profile/autopsy/missing", test_missing);
   g_test_add_func("/profile/autopsy/ends", test_ends);

@@ -32,7 +32,7 @@ MAY_INCLUDE = {
     "engine/profile/why": TAPE + ["engine/profile", "engine/profile/report"],
     "engine/profile/order": TAPE + ["engine/profile"],
     "engine/profile/model": TAPE + ["engine/profile"],
-    "engine/profile/ranks": TAPE + ["engine/profile"],
+    "engine/profile/ranks": TAPE + ["engine/profile", "engine/profile/why"],
     "engine/profile/report": TAPE + ["engine/profile", "engine/profile/model"],
     "engine/profile/findings": TAPE + ["engine/profile", "engine/profile/check", "engine/profile/order", "engine/profile/ranks", "engine/profile/why"],
     "engine/profile/diff": TAPE + ["engine/profile", "engine/profile/report", "engine/profile/why"],

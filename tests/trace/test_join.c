@@ -398,6 +398,56 @@ test_impossible_ids(void) {
   g_assert_cmpint(join_lone((td_any_event){.string = {.id = 0}}, TD_EVENT_string), ==, TD_OK);
 }
 
+/* Two tapes of one event each, of which the second may lack its end. Returns what the joined tape
+ * says of processes that were gone. */
+static td_event_process_gone
+join_gone(bool is_cut, uint64_t gone_ns, uint64_t *n) {
+  g_autofree char *one = path_of("one"), *two = path_of("two"), *path = path_of("joined");
+  const char *paths[] = {one, two};
+  td_event_process_gone found = {0};
+  for (int i = 0; i < 2; i++) {
+    td_maker *maker;
+    g_assert_cmpint(td_maker_open(paths[i], true, TD_RING_BLOCK, WALL_NS, &maker, &no_error), ==,
+                    TD_OK);
+    td_maker_add(maker, (td_any_event){
+                            .process_new = {.event = {.kind = TD_EVENT_process_new, .time = 30}}});
+    td_status status =
+        i && is_cut ? td_maker_cut(maker, &no_error) : td_maker_close(maker, &no_error);
+    g_assert_cmpint(status, ==, TD_OK);
+  }
+  g_assert_cmpint(
+      td_join_gone(paths, (const uint64_t[]){gone_ns, gone_ns}, 2, path, true, &no_error), ==,
+      TD_OK);
+  td_tape *tape = open_tape(path);
+  const td_tape_info *info = td_tape_info_get(tape);
+  *n = info->n_by_kind[TD_EVENT_process_gone];
+  g_assert_cmpint(info->is_cut_off, ==, is_cut);
+  for (uint64_t seq = 0; seq < info->n_events; seq++) {
+    const td_any_event *event = td_tape_peek(tape, seq);
+    if (event->event.kind == TD_EVENT_process_gone) found = event->process_gone;
+  }
+  td_tape_close(tape);
+  for (int i = 0; i < 2; i++)
+    g_unlink(paths[i]);
+  g_unlink(path);
+  return found;
+}
+
+/* Only a part that lacks its end says when its process was gone, and not before its last event. */
+static void
+test_gone(void) {
+  uint64_t n;
+  (void)join_gone(false, WALL_NS + 500, &n);
+  g_assert_cmpuint(n, ==, 0);
+  (void)join_gone(true, 0, &n);
+  g_assert_cmpuint(n, ==, 0);
+  td_event_process_gone gone = join_gone(true, WALL_NS + 500, &n);
+  g_assert_cmpuint(n, ==, 1);
+  g_assert_cmpuint(gone.event.time, ==, 500);
+  g_assert_cmpuint(gone.process, ==, 1);
+  g_assert_cmpuint(join_gone(true, WALL_NS - 500, &n).event.time, ==, 30);
+}
+
 static void
 test_missing_part(void) {
   g_autofree char *path = path_of("joined");
@@ -417,6 +467,7 @@ main(int argc, char **argv) {
   g_test_add_func("/trace/join/join-of-joins", test_join_of_joins);
   g_test_add_func("/trace/join/corrupt-parts", test_corrupt_parts);
   g_test_add_func("/trace/join/impossible-ids", test_impossible_ids);
+  g_test_add_func("/trace/join/gone", test_gone);
   g_test_add_func("/trace/join/missing-part", test_missing_part);
   return g_test_run();
 }

@@ -15,6 +15,7 @@ typedef struct reading {
   const td_attach_rank *rank;
   guint32 process;
   guint64 seq; /* of the next event to read */
+  bool has_end;
 } reading;
 
 static bool
@@ -53,11 +54,16 @@ read_next(td_autopsy *autopsy, reading *self) {
   const td_tape_info *info = td_tape_info_get(tape);
   const td_any_event *event;
   while (self->seq < info->n_events && (event = td_tape_peek(tape, self->seq++))) {
+    if (event->event.kind == TD_EVENT_session_end) self->has_end = true;
     if (event->event.kind == TD_EVENT_session_end)
       td_autopsy_end(autopsy, self->process, event->session_end.status,
                      info->started_ns + event->event.time);
     if (event->event.kind == TD_EVENT_setting && !is_whole(tape, &event->setting))
       td_autopsy_lack(autopsy);
+    td_pass_leaves_take(&autopsy->leaves, self->process, event,
+                        event->event.kind == TD_EVENT_node_label
+                            ? td_tape_string(tape, event->node_label.label)
+                            : NULL);
     if (event->event.kind != TD_EVENT_collective) continue;
     take(autopsy, self, &event->collective, self->seq - 1);
     return true;
@@ -78,6 +84,11 @@ read_all(td_autopsy *autopsy, const GPtrArray *ranks) {
     for (guint i = 0; i < ranks->len; i++)
       goes_on |= read_next(autopsy, &readings[i]);
   }
+  for (guint i = 0; i < ranks->len; i++) {
+    const td_tape_info *info = td_tape_info_get(readings[i].rank->tape);
+    if (readings[i].rank->is_gone && !readings[i].has_end)
+      td_autopsy_go(autopsy, i, info->started_ns + info->duration_ns);
+  }
 }
 
 static char *
@@ -94,14 +105,19 @@ name_node_cb(void *data, uint32_t process, uint32_t node) {
   return catalog && td_catalog_node_find(catalog, node) ? td_why_name_node(catalog, node) : NULL;
 }
 
-char *
-td_attach_parting_tell(const GPtrArray *ranks) {
+td_attach_parting
+td_attach_parting_find(const GPtrArray *ranks) {
+  td_attach_parting found = {0};
   td_autopsy autopsy = {0};
   td_autopsy_names names = {name_process_cb, name_node_cb, (void *)ranks};
   read_all(&autopsy, ranks);
   guint64 now = (guint64)g_get_real_time() * 1000;
   td_parting parting = td_autopsy_find(&autopsy, now, APART_NS);
-  char *text = parting.group ? td_autopsy_text(&autopsy, &parting, &names) : NULL;
+  if (parting.group) {
+    found.text = td_autopsy_text(&autopsy, &parting, &names);
+    found.is_mutual = parting.differs || parting.message;
+    found.missing = parting.group->members[parting.missing].process;
+  }
   td_autopsy_fini(&autopsy);
-  return text;
+  return found;
 }

@@ -216,9 +216,10 @@ append_other(GString *text, const td_attach_rank *rank) {
 
 #define OTHERS_NAMED 4
 
+/* What all ranks do, after `first`: those that have ended and those that are late come first. */
 static char *
-tell(const GPtrArray *list) {
-  GString *text = g_string_new(NULL);
+tell(const GPtrArray *list, const char *first) {
+  GString *text = g_string_new(first);
   guint n_others = 0;
   for (guint i = 0; i < list->len; i++) {
     const td_attach_rank *rank = list->pdata[i];
@@ -248,12 +249,23 @@ has_gone(const GPtrArray *list) {
   return false;
 }
 
-/* Who is late comes first, and then for what the others wait. */
+/* The one that did not come is late, whatever else one can see of the ranks. */
 static void
-add_parting(td_attach_ranks *self) {
-  g_autofree char *late = self->sentence, *parting = td_attach_parting_tell(self->list);
-  self->sentence =
-      late && parting ? g_strdup_printf("%s %s", late, parting) : g_strdup(late ? late : parting);
+mark_missing(const GPtrArray *list, guint missing) {
+  for (guint i = 0; i < list->len; i++) {
+    td_attach_rank *rank = list->pdata[i];
+    rank->is_late = i == missing && !rank->is_gone;
+  }
+}
+
+/* Ranks that wait for each other are not late. Else who is late comes first, and then for what the
+ * others wait. */
+static char *
+tell_parting(const GPtrArray *list, const td_attach_parting *parting) {
+  mark_missing(list, parting->is_mutual ? G_MAXUINT : parting->missing);
+  if (parting->is_mutual) return tell(list, parting->text);
+  g_autofree char *late = tell(list, NULL);
+  return g_strdup_printf("%s %s", late, parting->text);
 }
 
 td_attach_ranks *
@@ -266,8 +278,11 @@ td_attach_ranks_compare(const GPtrArray *processes) {
   if (self->list->len) td_attach_ended_ranks_add(self->list, processes);
   g_ptr_array_sort(self->list, compare_ranks);
   if (!is_one_run(self->list)) return self;
-  if (has_gone(self->list) || (have_all && mark_late(self->list)))
-    self->sentence = tell(self->list);
-  add_parting(self);
+  td_attach_parting parting = td_attach_parting_find(self->list);
+  if (parting.text)
+    self->sentence = tell_parting(self->list, &parting);
+  else if (has_gone(self->list) || (have_all && mark_late(self->list)))
+    self->sentence = tell(self->list, NULL);
+  g_free(parting.text);
   return self;
 }

@@ -204,9 +204,14 @@ def letters(text):
     return re.sub(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))", letter, text)
 
 
+def is_library(file):
+    """As in verdict.c."""
+    return any(part in file for part in ("/site-packages/", "/dist-packages/", "/lib/python", "<frozen "))
+
+
 def print_python(text):
     """Says what CPython has written, and returns whose it is."""
-    idents, fields = [], []
+    idents, fields, has_own = [], [], False
     for line in text.splitlines() + ["Thread 0x0"]:
         head = re.match(r"(?:Current thread|Thread) (0x[0-9a-f]+)", line)
         frame = re.match(r'  File "(.*)", line (\S+) in (.*)', line)
@@ -214,9 +219,10 @@ def print_python(text):
             if fields:
                 say("python", *fields)
             idents.append(int(head[1], 16))
-            fields = [("ident", idents[-1])]
-        elif frame and len(fields) <= LINES:
+            fields, has_own = [("ident", idents[-1])], False
+        elif frame and (len(fields) <= LINES or not (has_own or is_library(frame[1]))):
             fields.append(("line", letters("%s:%s %s" % frame.groups())))
+            has_own = has_own or not is_library(frame[1])
     return idents[:-1]
 
 

@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/base/line.h"
 #include "engine/profile/ranks/autopsy_words.h"
+#include "engine/profile/sentence.h"
 #include "engine/profile/why/describe.h"
 
 #include <stdlib.h>
@@ -41,6 +42,23 @@ td_find_ranks_end(td_find_ranks *self, const td_catalog *so_far,
 }
 
 void
+td_find_ranks_go(td_find_ranks *self, const td_catalog *so_far,
+                 const td_event_process_gone *event) {
+  if (event->process >= so_far->n_processes) return;
+  td_autopsy_go(&self->autopsy, event->process, event->event.time);
+}
+
+void
+td_find_ranks_see(td_find_ranks *self, td_tape *tape, const td_catalog *so_far,
+                  const td_any_event *event, uint64_t seq) {
+  bool is_label = event->event.kind == TD_EVENT_node_label;
+  if (!td_tape_info_get(tape)->n_by_kind[TD_EVENT_collective]) return;
+  td_pass_leaves_take(&self->autopsy.leaves, process_of(so_far, &event->event), event,
+                      is_label ? td_tape_string(tape, event->node_label.label) : NULL);
+  td_lateness_take(&self->lateness, tape, so_far, event, seq);
+}
+
+void
 td_find_ranks_set(td_find_ranks *self, td_tape *tape, const td_event_setting *event) {
   bool is_ours = strcmp(td_tape_string(tape, event->name), "order of collectives") == 0;
   if (is_ours && strcmp(td_tape_string(tape, event->value), "whole") != 0)
@@ -58,19 +76,33 @@ name_node_cb(void *data, uint32_t process, uint32_t node) {
 }
 
 static void
-forget(td_find_ranks *self) {
-  free(self->found.text);
-  free(self->found.advice);
-  free(self->found.line);
-  self->found = (td_finding){0};
+forget(td_finding *finding) {
+  free(finding->text);
+  free(finding->advice);
+  free(finding->line);
+  *finding = (td_finding){0};
+}
+
+static void
+learn_lateness(td_find_ranks *self, const td_catalog *catalog) {
+  td_late late;
+  forget(&self->late);
+  if (!td_lateness_find(&self->lateness, &late)) return;
+  self->late = (td_finding){.kind = TD_FINDING_rank_late,
+                            .seq = late.seq,
+                            .node = TD_NONE,
+                            .n = late.n,
+                            .text = td_late_text(&late, catalog),
+                            .advice = td_dup_string(td_sentence_text(TD_SAY_late_advice))};
 }
 
 void
 td_find_ranks_learn(td_find_ranks *self, td_tape *tape, const td_catalog *catalog) {
   const td_tape_info *info = td_tape_info_get(tape);
   td_autopsy_names names = {name_process_cb, name_node_cb, (void *)catalog};
-  forget(self);
-  if (info->n_dropped || info->damage) td_autopsy_lack(&self->autopsy);
+  forget(&self->found);
+  learn_lateness(self, catalog);
+  if (info->n_dropped || (info->damage && !info->is_cut_off)) td_autopsy_lack(&self->autopsy);
   td_parting parting = td_autopsy_find(&self->autopsy, info->duration_ns, 0);
   if (!parting.group) return;
   const td_handed *shown = parting.differs ? &parting.other : &parting.handed;
@@ -89,11 +121,14 @@ td_find_ranks_learn(td_find_ranks *self, td_tape *tape, const td_catalog *catalo
 void
 td_find_ranks_tell(td_find_ranks *self, td_findings *findings) {
   if (self->found.text) td_findings_add(findings, self->found);
-  self->found = (td_finding){0};
+  if (self->late.text) td_findings_add(findings, self->late);
+  self->found = self->late = (td_finding){0};
 }
 
 void
 td_find_ranks_fini(td_find_ranks *self) {
-  forget(self);
+  forget(&self->found);
+  forget(&self->late);
+  td_lateness_fini(&self->lateness);
   td_autopsy_fini(&self->autopsy);
 }

@@ -113,6 +113,7 @@ enter(looking *self, const td_event_reentrant_enter *event, uint64_t seq) {
 static void
 event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void *data) {
   looking *self = data;
+  td_find_ranks_see(&self->ranks, self->tape, so_far, event, seq);
   switch (event->event.kind) {
   case TD_EVENT_node_new:
     td_find_leaves_make(&self->leaves, event->node_new.node,
@@ -231,6 +232,8 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     td_find_ranks_end(&self->ranks, so_far, &event->session_end);
     self->findings->status = event->session_end.status;
     return;
+  case TD_EVENT_process_gone:
+    return td_find_ranks_go(&self->ranks, so_far, &event->process_gone);
   default:
     return td_find_troubles_take(&self->troubles, self->tape, event, seq);
   }

@@ -4,6 +4,7 @@
  * event that shows it, and the line of the program. What happened many times is one finding.
  *
  * Note [What counts as a finding]
+ * - rank_late: Note [Who is late again and again] in engine/profile/ranks/lateness.h.
  * - ranks_part: the first operation of a process group that its ranks handed differently, or to
  * which one of them did not come: Note [Who parts] in ranks/autopsy.h.
  * - Problems that events tell: NaN and Inf, errors, conflicts, warnings. Those of the same

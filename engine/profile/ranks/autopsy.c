@@ -8,6 +8,7 @@
 
 #define WAITED_NS UINT64_C(1000000000)
 #define LONGER 2u /* than ever before */
+#define TOGETHER_NS UINT64_C(2000000000)
 
 /* A process of a tape with more groups looks for its group in all of them. */
 #define GROUPS_MAX 4096u
@@ -158,7 +159,7 @@ compare(td_autopsy_group *group, td_autopsy_member *member, const td_handed *han
 void
 td_autopsy_take(td_autopsy *self, uint32_t process, const td_event_collective *event,
                 const char *name, td_handed handed) {
-  if (is_of_two(handed.operation) || self->is_confused) return;
+  if (self->is_confused) return;
   if (self->n_groups == GROUPS_MAX) {
     td_autopsy_lack(self);
     return;
@@ -167,6 +168,11 @@ td_autopsy_take(td_autopsy *self, uint32_t process, const td_event_collective *e
   if (!*place) *place = join_group(self, process, event, name);
   td_autopsy_group *group = &self->groups[(*place >> 32) - 1];
   td_autopsy_member *member = &group->members[(uint32_t)*place];
+  if (is_of_two(handed.operation)) {
+    member->message = handed;
+    td_messages_take(&self->messages, (uint32_t)(*place >> 32) - 1, member->rank, &handed);
+    return;
+  }
   if (handed.number != member->last.number + 1) group->is_confused = true;
   member->last = handed;
   if (group->is_confused || (group->parts_at && handed.number > group->parts_at)) return;
@@ -180,6 +186,12 @@ td_autopsy_end(td_autopsy *self, uint32_t process, int32_t status, uint64_t time
   facts->has_ended = true;
   facts->status = status;
   facts->end = time;
+}
+
+void
+td_autopsy_go(td_autopsy *self, uint32_t process, uint64_t time) {
+  td_autopsy_end(self, process, -1, time);
+  self->processes[process].is_gone = true;
 }
 
 void
@@ -242,10 +254,20 @@ find_difference(const td_autopsy_group *group) {
   return found;
 }
 
-/* SIGHUP, SIGINT and SIGTERM end all ranks at about the same time. */
+static bool
+are_gone_together(const td_autopsy_process *a, const td_autopsy_process *b) {
+  uint64_t apart = a->end > b->end ? a->end - b->end : b->end - a->end;
+  return a->is_gone && b->is_gone && apart < TOGETHER_NS;
+}
+
+/* SIGHUP, SIGINT and SIGTERM end all ranks at about the same time, and SIGKILL may do so. */
 bool
-td_autopsy_ended_by_itself(const td_autopsy_process *process) {
+td_autopsy_ended_by_itself(const td_autopsy *self, const td_autopsy_process *process) {
   int32_t status = process->status;
+  for (uint32_t i = 0; i < self->n_processes; i++) {
+    const td_autopsy_process *other = &self->processes[i];
+    if (other != process && other->n_groups && are_gone_together(process, other)) return false;
+  }
   return process->has_ended && status != 128 + 1 && status != 128 + 2 && status != 128 + 15;
 }
 
@@ -254,7 +276,7 @@ static bool
 may_follow(const td_autopsy *self, const td_autopsy_process *process) {
   for (uint32_t i = 0; i < self->n_processes; i++) {
     const td_autopsy_process *other = &self->processes[i];
-    if (other->n_groups && other->has_ended && !td_autopsy_ended_by_itself(other) &&
+    if (other->n_groups && other->has_ended && !td_autopsy_ended_by_itself(self, other) &&
         other->end <= process->end)
       return true;
   }
@@ -262,11 +284,10 @@ may_follow(const td_autopsy *self, const td_autopsy_process *process) {
 }
 
 static bool
-is_told(const td_autopsy *self, const td_autopsy_group *group, const td_autopsy_member *missing,
-        uint64_t waited) {
-  const td_autopsy_process *process = &self->processes[missing->process];
-  if (td_autopsy_ended_by_itself(process) && !may_follow(self, process)) return true;
-  return waited >= WAITED_NS && waited > LONGER * group->longest;
+is_told(const td_autopsy *self, uint32_t missing, uint64_t longest, uint64_t waited) {
+  const td_autopsy_process *process = &self->processes[missing];
+  if (td_autopsy_ended_by_itself(self, process) && !may_follow(self, process)) return true;
+  return waited >= WAITED_NS && waited > LONGER * longest;
 }
 
 /* How long those who came have waited: until the first of them ended. */
@@ -299,7 +320,8 @@ find_missing(const td_autopsy *self, const td_autopsy_group *group, uint64_t now
   for (uint32_t i = 0; i < group->n_members; i++) {
     const td_autopsy_member *member = &group->members[i];
     if (member->last.number >= handed->number) continue;
-    if (!is_told(self, group, member, waited > slack ? waited - slack : 0)) continue;
+    uint64_t surely = waited > slack ? waited - slack : 0;
+    if (!is_told(self, member->process, group->longest, surely)) continue;
     if (found.group && end_of(self, member) >= end_of(self, &group->members[found.missing]))
       continue;
     found = (td_parting){.group = group,
@@ -309,6 +331,95 @@ find_missing(const td_autopsy *self, const td_autopsy_group *group, uint64_t now
                          .waited = waited};
   }
   return found;
+}
+
+uint32_t
+td_autopsy_member_find(const td_autopsy_group *group, uint32_t rank) {
+  uint32_t i = 0;
+  while (i < group->n_members && group->members[i].rank != rank)
+    i++;
+  return i;
+}
+
+/* A receive of another size than what was sent. */
+static td_parting
+find_unlike(const td_autopsy *self, const td_message_pair *pair) {
+  td_parting found = {0};
+  const td_autopsy_group *group = &self->groups[pair->group];
+  uint32_t from = td_autopsy_member_find(group, pair->from);
+  if (!pair->differs_at || group->is_confused || from == group->n_members) return found;
+  if (td_autopsy_member_find(group, pair->to) == group->n_members) return found;
+  return (td_parting){.group = group,
+                      .message = pair,
+                      .number = pair->differs_at,
+                      .differs = true,
+                      .handed = pair->got,
+                      .other = pair->sent,
+                      .missing = from};
+}
+
+/* A receive for which the other rank has sent nothing. */
+static td_parting
+find_unsent(const td_autopsy *self, const td_message_pair *pair, uint64_t now, uint64_t slack) {
+  td_parting found = {0};
+  const td_autopsy_group *group = &self->groups[pair->group];
+  uint32_t from = td_autopsy_member_find(group, pair->from);
+  uint32_t to = td_autopsy_member_find(group, pair->to);
+  if (group->is_confused || pair->receives.first == pair->receives.n) return found;
+  if (from == group->n_members || to == group->n_members) return found;
+  const td_handed *handed = &pair->receives.items[pair->receives.first];
+  const td_autopsy_process *receiver = &self->processes[group->members[to].process];
+  uint64_t end = receiver->has_ended && receiver->end < now ? receiver->end : now;
+  uint64_t waited = end > handed->time + slack ? end - handed->time - slack : 0;
+  if (!is_told(self, group->members[from].process, pair->longest, waited)) return found;
+  return (td_parting){.group = group,
+                      .message = pair,
+                      .number = pair->n_sent + 1,
+                      .handed = *handed,
+                      .missing = from,
+                      .waited = waited};
+}
+
+static uint64_t
+key_of_rank(uint32_t group, uint32_t rank) {
+  return (uint64_t)group << 32 | rank;
+}
+
+/* The ranks that wait for a message: what they do not send is no fault of theirs. */
+static void
+note_receivers(const td_messages *messages, td_number_map *receivers) {
+  for (uint32_t i = 0; i < messages->n; i++) {
+    const td_message_pair *pair = &messages->pairs[i];
+    if (pair->receives.first < pair->receives.n)
+      *td_number_map_put(receivers, key_of_rank(pair->group, pair->to)) = 1;
+  }
+}
+
+/* The earliest one whose sender waits for no message, or else the earliest one. */
+static td_parting
+find_message(const td_autopsy *self, uint64_t now, uint64_t slack) {
+  td_parting found = {0};
+  td_number_map receivers = {0};
+  bool found_waits = false;
+  note_receivers(&self->messages, &receivers);
+  for (uint32_t i = 0; i < self->messages.n && !self->messages.is_confused; i++) {
+    const td_message_pair *pair = &self->messages.pairs[i];
+    td_parting other = find_unsent(self, pair, now, slack);
+    bool waits = td_number_map_find(&receivers, key_of_rank(pair->group, pair->from)) != NULL;
+    if (!other.group || (found.group && waits > found_waits)) continue;
+    if (found.group && waits == found_waits && other.handed.time >= found.handed.time) continue;
+    found = other;
+    found_waits = waits;
+  }
+  td_number_map_fini(&receivers);
+  return found;
+}
+
+/* A rank may not come to an operation because it waits for a message. */
+static bool
+explains(const td_parting *message, const td_parting *found) {
+  if (!message->group || !found->group) return message->group != NULL;
+  return !found->differs || message->handed.time < found->handed.time;
 }
 
 td_parting
@@ -322,7 +433,12 @@ td_autopsy_find(const td_autopsy *self, uint64_t now, uint64_t slack) {
         group->parts_at ? find_difference(group) : find_missing(self, group, now, slack);
     if (other.group && (!found.group || other.handed.time < found.handed.time)) found = other;
   }
-  return found;
+  td_parting message = find_message(self, now, slack);
+  for (uint32_t i = 0; i < self->messages.n && !self->messages.is_confused; i++) {
+    td_parting other = find_unlike(self, &self->messages.pairs[i]);
+    if (other.group && (!message.group || other.handed.time < message.handed.time)) message = other;
+  }
+  return explains(&message, &found) ? message : found;
 }
 
 void
@@ -334,5 +450,7 @@ td_autopsy_fini(td_autopsy *self) {
   free(self->groups);
   free(self->processes);
   td_number_map_fini(&self->places);
+  td_messages_fini(&self->messages);
+  td_pass_leaves_fini(&self->leaves);
   *self = (td_autopsy){0};
 }

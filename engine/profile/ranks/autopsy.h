@@ -11,7 +11,10 @@
  * A rank that is behind may only be late. It is named if its process has ended, unless a signal
  * from outside ended it, or another rank before. Else the others must have waited for a second at
  * least, and twice as long as ever before. If all processes ended well, no rank is named. Of two
- * sides the larger one is right, or else that of the lowest rank.
+ * sides the larger one is right, or else that of the lowest rank. Processes that are gone within
+ * two seconds of each other were ended from outside. One that alone is gone was not.
+ *
+ * Sends and receives are counted for each two ranks: messages.h.
  *
  * Groups without names are those of the same size, if each process has one such group. Nobody can
  * tell if a member of the group has no tape, or if a tape lacks events. Of more than some thousand
@@ -22,22 +25,16 @@
 
 #include "engine/base/number_map.h"
 #include "engine/events/event.h"
+#include "engine/profile/ranks/messages.h"
+#include "engine/profile/ranks/pass_leaves.h"
 
 #include <stdbool.h>
 
-/* An operation that a process handed to a group. The texts are of the caller, who keeps them as
- * long as the autopsy. */
-typedef struct td_handed {
-  const char *operation, *dtype, *stack; /* "" for none */
-  uint64_t elements, time, seq;
-  uint32_t number, tensors, node;
-  int32_t peer;
-} td_handed;
-
 typedef struct td_autopsy_member {
   uint32_t process, instance, rank;
-  td_handed last;  /* the latest; number 0: none */
-  td_handed other; /* what it handed where the group parts, if that differs; else number 0 */
+  td_handed last;    /* the latest of all ranks; number 0: none */
+  td_handed message; /* the latest of two ranks */
+  td_handed other;   /* what it handed where the group parts, if that differs; else number 0 */
 } td_autopsy_member;
 
 /* An operation that not all members have come to. */
@@ -61,6 +58,7 @@ typedef struct td_autopsy_group {
 
 typedef struct td_autopsy_process {
   bool has_ended;
+  bool is_gone; /* it ended and could not say so: no status */
   int32_t status;
   uint64_t end;
   uint32_t n_groups; /* of this process */
@@ -72,7 +70,9 @@ typedef struct td_autopsy {
   td_autopsy_process *processes; /* (owned) by number */
   uint32_t n_processes, processes_capacity;
   td_number_map places; /* of (process, instance): 1 + group, 32 bits, and member */
-  bool is_confused;     /* a tape lacks events */
+  td_messages messages;
+  td_pass_leaves leaves; /* the caller gives them the events of passes */
+  bool is_confused;      /* a tape lacks events */
 } td_autopsy;
 
 /* td_autopsy_take takes an operation of a process, in the order in which the process handed them.
@@ -80,14 +80,18 @@ typedef struct td_autopsy {
 void td_autopsy_take(td_autopsy *self, uint32_t process, const td_event_collective *event,
                      const char *group, td_handed handed);
 
-/* td_autopsy_end takes the end of a process, td_autopsy_lack that a tape lacks events. */
+/* td_autopsy_end takes the end of a process, td_autopsy_go that it was gone without a word at that
+ * time, and td_autopsy_lack that a tape lacks events, but for its end. */
 void td_autopsy_end(td_autopsy *self, uint32_t process, int32_t status, uint64_t time);
+void td_autopsy_go(td_autopsy *self, uint32_t process, uint64_t time);
 void td_autopsy_lack(td_autopsy *self);
 void td_autopsy_fini(td_autopsy *self);
 
-/* What is found: `missing` is the index of a member. */
+/* What is found: `missing` is the index of a member. Of a message, it is the rank that did not send
+ * it, and `handed` the receive. */
 typedef struct td_parting {
-  const td_autopsy_group *group; /* of the autopsy; NULL: nothing is found */
+  const td_autopsy_group *group;  /* of the autopsy; NULL: nothing is found */
+  const td_message_pair *message; /* a receive got nothing; or NULL */
   uint32_t number;
   bool differs;     /* two handed different operations; else a member did not come */
   bool has_turned;  /* most members handed what the first of them did not */
@@ -104,6 +108,10 @@ bool td_parting_is_with_most(const td_parting *self, const td_autopsy_member *me
  * `slack` earlier, and lack what came then. */
 td_parting td_autopsy_find(const td_autopsy *self, uint64_t now, uint64_t slack);
 
-/* td_autopsy_ended_by_itself tells whether a process has ended, and no signal from outside did it.
- */
-bool td_autopsy_ended_by_itself(const td_autopsy_process *process);
+/* td_autopsy_ended_by_itself tells whether a process has ended, and no signal from outside did it
+ * that ended others too. */
+bool td_autopsy_ended_by_itself(const td_autopsy *self, const td_autopsy_process *process);
+
+/* td_autopsy_member_find returns the index of the member that is a rank of the group, or
+ * group->n_members. */
+uint32_t td_autopsy_member_find(const td_autopsy_group *group, uint32_t rank);

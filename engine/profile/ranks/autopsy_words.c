@@ -8,8 +8,9 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define NAMED 4 /* ranks that came */
+#define NAMED 4 /* ranks that came, or parameters */
 
 char *
 td_autopsy_place(const td_handed *handed) {
@@ -24,6 +25,12 @@ name_place(const td_autopsy_names *names, uint32_t process, const td_handed *han
   return names->node(names->data, process, handed->node);
 }
 
+static const char *
+name_peer(const td_handed *handed) {
+  if (strcmp(handed->operation, "SEND") == 0) return "to";
+  return strncmp(handed->operation, "RECV", 4) == 0 ? "from" : "root";
+}
+
 static char *
 name_handed(const td_autopsy_names *names, uint32_t process, const td_handed *handed) {
   char *place = name_place(names, process, handed), *text = NULL;
@@ -32,8 +39,7 @@ name_handed(const td_autopsy_names *names, uint32_t process, const td_handed *ha
   if (!out) return place ? place : td_dup_string(handed->operation);
   fputs(handed->operation, out);
   if (*handed->dtype) fprintf(out, " %s[%" PRIu64 "]", handed->dtype, handed->elements);
-  if (handed->peer >= 0) fputc(' ', out);
-  if (handed->peer >= 0) fprintf(out, "root=%d", (int)handed->peer);
+  if (handed->peer >= 0) fprintf(out, " %s=%d", name_peer(handed), (int)handed->peer);
   if (place) fprintf(out, " (%s)", place);
   fclose(out);
   free(place);
@@ -44,6 +50,12 @@ static char *
 name_group(const td_autopsy_group *group) {
   return *group->name ? td_said(NULL, TD_SAY_ranks_group, td_with_text("name", group->name))
                       : td_said(NULL, TD_SAY_ranks_group_unnamed, td_with_number("n", group->size));
+}
+
+static uint32_t
+process_of_receiver(const td_parting *parting) {
+  const td_autopsy_group *group = parting->group;
+  return group->members[td_autopsy_member_find(group, parting->message->to)].process;
 }
 
 /* Those who came to the operation and handed what most did. */
@@ -94,9 +106,11 @@ find_last(const td_autopsy *self, uint32_t process, td_handed *last) {
   for (uint32_t i = 0; i < self->n_groups; i++)
     for (uint32_t m = 0; m < self->groups[i].n_members; m++) {
       const td_autopsy_member *member = &self->groups[i].members[m];
-      if (member->process != process || (of && member->last.time < last->time)) continue;
+      bool is_message = member->message.number && member->message.time >= member->last.time;
+      const td_handed *own = is_message ? &member->message : &member->last;
+      if (member->process != process || (of && own->time < last->time)) continue;
       of = &self->groups[i];
-      *last = member->last;
+      *last = *own;
     }
   return of;
 }
@@ -116,8 +130,12 @@ say_last(FILE *out, const td_autopsy *self, uint32_t process, const td_autopsy_n
 }
 
 static void
-say_end(FILE *out, const td_autopsy_process *process) {
-  if (!td_autopsy_ended_by_itself(process)) return;
+say_end(FILE *out, const td_autopsy *self, const td_autopsy_process *process) {
+  if (!td_autopsy_ended_by_itself(self, process)) return;
+  if (process->is_gone) {
+    td_say_plain(out, TD_SAY_ranks_gone);
+    return;
+  }
   char *status = td_format("%d", (int)process->status);
   td_say(out, NULL, TD_SAY_ranks_ended, td_with_text("status", status));
   free(status);
@@ -140,6 +158,95 @@ say_difference(FILE *out, const td_parting *parting, const td_autopsy_names *nam
   free(in);
 }
 
+/* Of a message that did not come. */
+static void
+say_unsent(FILE *out, const td_parting *parting, const td_autopsy_names *names) {
+  const td_autopsy_group *group = parting->group;
+  const td_autopsy_member *sender = &group->members[parting->missing];
+  uint32_t receiver = process_of_receiver(parting);
+  char *from = names->process(names->data, sender->process);
+  char *to = names->process(names->data, receiver), *in = name_group(group);
+  char *handed = name_handed(names, receiver, &parting->handed);
+  char *time = td_format("%.1f s", (double)parting->waited * 1e-9);
+  td_say(out, NULL, TD_SAY_ranks_unsent, td_with_text("to", to), td_with_text("time", time),
+         td_with_number("number", parting->number), td_with_text("from", from),
+         td_with_text("group", in), td_with_text("operation", handed),
+         td_with_number("sent", parting->message->n_sent));
+  free(from);
+  free(to);
+  free(in);
+  free(handed);
+  free(time);
+}
+
+static void
+say_unlike(FILE *out, const td_parting *parting, const td_autopsy_names *names) {
+  const td_autopsy_group *group = parting->group;
+  uint32_t sender = group->members[parting->missing].process;
+  uint32_t receiver = process_of_receiver(parting);
+  char *from = names->process(names->data, sender), *to = names->process(names->data, receiver);
+  char *sent = name_handed(names, sender, &parting->other), *in = name_group(group);
+  char *got = name_handed(names, receiver, &parting->handed);
+  td_say(out, NULL, TD_SAY_ranks_unlike, td_with_text("from", from), td_with_text("sent", sent),
+         td_with_number("number", parting->number), td_with_text("to", to),
+         td_with_text("group", in), td_with_text("got", got));
+  free(from);
+  free(to);
+  free(sent);
+  free(in);
+  free(got);
+}
+
+/* A rank of the other side, to compare passes with. */
+static uint32_t
+find_other_side(const td_parting *parting) {
+  return parting->message ? process_of_receiver(parting) : find_one_with_most(parting);
+}
+
+static void
+say_passes(FILE *out, const td_pass_leaves *leaves, uint32_t missing, uint32_t other,
+           const td_autopsy_names *names) {
+  uint64_t n = td_pass_leaves_n_begun(leaves, missing), m = td_pass_leaves_n_begun(leaves, other);
+  if (n == m) return;
+  char *who = names->process(names->data, missing), *others = names->process(names->data, other);
+  td_say(out, NULL, TD_SAY_ranks_passes, td_with_text("missing", who), td_with_number("begun", n),
+         td_with_text("other", others), td_with_number("more", m));
+  free(who);
+  free(others);
+}
+
+/* The parameters that the latest pass of one rank leads to and that of the other one does not. */
+static void
+say_unreached(FILE *out, const td_pass_leaves *leaves, uint32_t missing, uint32_t other,
+              const td_autopsy_names *names) {
+  const char **labels;
+  uint32_t n = td_pass_leaves_missing(leaves, missing, other, &labels);
+  char *list = NULL;
+  for (uint32_t i = 0; i < n && i < NAMED; i++)
+    list = td_list_add(list, TD_SAY_list_next, td_dup_string(labels[i]));
+  free(labels);
+  if (n == 0) return;
+  list = td_list_more(list, TD_SAY_list_more, n > NAMED ? n - NAMED : 0);
+  char *who = names->process(names->data, missing), *others = names->process(names->data, other);
+  td_say(out, NULL, TD_SAY_ranks_unreached, td_with_text("missing", who),
+         td_with_text("other", others), td_with_text("parameters", list),
+         td_with_number("pass", td_pass_leaves_n_begun(leaves, missing)));
+  free(who);
+  free(others);
+  free(list);
+}
+
+static void
+say_reasons(FILE *out, const td_autopsy *self, const td_parting *parting,
+            const td_autopsy_names *names) {
+  uint32_t missing = parting->group->members[parting->missing].process;
+  uint32_t other = find_other_side(parting);
+  say_passes(out, &self->leaves, missing, other, names);
+  if (parting->message) return; /* the stages of a pipeline have other parameters */
+  say_unreached(out, &self->leaves, missing, other, names);
+  say_unreached(out, &self->leaves, other, missing, names);
+}
+
 char *
 td_autopsy_text(const td_autopsy *self, const td_parting *parting, const td_autopsy_names *names) {
   uint32_t process = parting->group->members[parting->missing].process;
@@ -147,13 +254,17 @@ td_autopsy_text(const td_autopsy *self, const td_parting *parting, const td_auto
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
   if (!out) return td_dup_string("");
-  if (parting->differs) {
+  if (parting->differs && parting->message)
+    say_unlike(out, parting, names);
+  else if (parting->differs)
     say_difference(out, parting, names);
-  } else {
+  else if (parting->message)
+    say_unsent(out, parting, names);
+  else
     say_missing(out, parting, names);
-    say_last(out, self, process, names);
-    say_end(out, &self->processes[process]);
-  }
+  if (!parting->differs) say_last(out, self, process, names);
+  if (!parting->differs) say_end(out, self, &self->processes[process]);
+  say_reasons(out, self, parting, names);
   fclose(out);
   text[0] = (char)toupper((unsigned char)text[0]);
   return text;
@@ -161,6 +272,7 @@ td_autopsy_text(const td_autopsy *self, const td_parting *parting, const td_auto
 
 const char *
 td_autopsy_advice(const td_parting *parting) {
-  return td_sentence_text(parting->differs ? TD_SAY_ranks_differ_advice
-                                           : TD_SAY_ranks_missing_advice);
+  return td_sentence_text(parting->message   ? TD_SAY_ranks_unsent_advice
+                          : parting->differs ? TD_SAY_ranks_differ_advice
+                                             : TD_SAY_ranks_missing_advice);
 }
