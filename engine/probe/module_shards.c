@@ -3,6 +3,8 @@
 
 #include "engine/probe/tensors.h"
 
+#define DEPTH_MAX 3 /* of functions around functions */
+
 typedef struct search {
   const td_python *python;
   td_shard_visit visit;
@@ -61,17 +63,42 @@ visit_state(const search *self, void *state) {
   drop(self->python, groups);
 }
 
+static void visit_hook(const search *self, void *hook, unsigned depth);
+
+/* A hook of several modules is a function around another one, which has the state's method in a
+ * cell. */
+static void
+visit_cells(const search *self, void *cells, unsigned depth) {
+  const td_python *python = self->python;
+  if (!cells || td_python_type_of(cells) != python->PyTuple_Type) return;
+  for (td_python_size i = 0; i < python->PyTuple_Size(cells); i++) {
+    void *cell = python->PyTuple_GetItem(cells, i);
+    void *held = td_python_type_of(cell) == python->PyCell_Type ? python->PyCell_Get(cell) : NULL;
+    if (held) visit_hook(self, held, depth + 1);
+    drop(python, held);
+  }
+}
+
+static void
+visit_hook(const search *self, void *hook, unsigned depth) {
+  const td_python *python = self->python;
+  bool is_bound = td_python_type_of(hook) == python->PyMethod_Type;
+  bool is_function = td_python_type_of(hook) == python->PyFunction_Type && depth < DEPTH_MAX;
+  void *state = is_bound ? td_python_slot_named(hook, "__self__") : NULL;
+  void *cells = is_function ? td_python_slot_named(hook, "__closure__") : NULL;
+  if (state) visit_state(self, state);
+  visit_cells(self, cells, depth);
+  drop(python, cells);
+  drop(python, state);
+}
+
 void
 td_module_shards_each(const td_python *python, void *module, td_shard_visit visit, void *data) {
   const search self = {python, visit, data};
   void *hooks = own(module, "_forward_pre_hooks");
   td_python_size at = 0;
   bool has_hooks = hooks && td_python_is_a(python, hooks, python->PyDict_Type);
-  for (void *key, *hook; has_hooks && python->PyDict_Next(hooks, &at, &key, &hook);) {
-    bool is_bound = td_python_type_of(hook) == python->PyMethod_Type;
-    void *state = is_bound ? td_python_slot_named(hook, "__self__") : NULL;
-    if (state) visit_state(&self, state);
-    drop(python, state);
-  }
+  for (void *key, *hook; has_hooks && python->PyDict_Next(hooks, &at, &key, &hook);)
+    visit_hook(&self, hook, 0);
   drop(python, hooks);
 }

@@ -230,6 +230,7 @@ test_gone(void) {
     td_parting found = find(&self, S + S / 2 + 9);
     g_assert_cmpint(found.group != NULL, ==, n_gone == 1);
     if (found.group) g_assert_cmpuint(found.group->members[found.missing].process, ==, 1);
+    g_assert_cmpint(found.lacks_end, ==, n_gone == 1); /* it may have come, and not said so */
     td_autopsy_fini(&self);
   }
   td_autopsy self = {0}; /* all at once, after a long wait */
@@ -239,6 +240,7 @@ test_gone(void) {
   for (uint32_t i = 0; i < 3; i++)
     td_autopsy_go(&self, i, 9 * S);
   g_assert_cmpuint(find(&self, 9 * S).waited, ==, 8 * S);
+  g_assert_false(find(&self, 9 * S).lacks_end);
   td_autopsy_fini(&self);
 }
 
@@ -271,6 +273,9 @@ test_messages(void) {
   g_assert_cmpuint(found.number, ==, 2);
   g_assert_cmpuint(found.message->n_sent, ==, 1);
   g_assert_cmpuint(found.waited, ==, 7 * S);
+  td_autopsy_go(&self, 0, 2 * S + 1);
+  g_assert_null(find(&self, 2 * S + S / 4).message); /* it may have sent it */
+  self.processes[0] = (td_autopsy_process){.n_groups = 1};
   td_autopsy_end(&self, 0, 3, 2 * S);
   g_assert_nonnull(find(&self, 2 * S + S / 4).message); /* it will not */
   take(

@@ -9,6 +9,7 @@
 #define WAITED_NS UINT64_C(1000000000)
 #define LONGER 2u /* than ever before */
 #define TOGETHER_NS UINT64_C(2000000000)
+#define WRITTEN_NS UINT64_C(1000000000)
 
 /* A process of a tape with more groups looks for its group in all of them. */
 #define GROUPS_MAX 4096u
@@ -310,6 +311,27 @@ end_of(const td_autopsy *self, const td_autopsy_member *member) {
   return process->has_ended ? process->end : UINT64_MAX;
 }
 
+/* The recorder writes at least once a second. What came after that may not be on the tape of a
+ * process that was gone. */
+static bool
+may_lack(const td_autopsy_process *missing, const td_handed *handed) {
+  return missing->is_gone && missing->end < handed->time + WRITTEN_NS;
+}
+
+/* Such a process is missing at the last operation that others came to. */
+static void
+look_at_last(const td_autopsy *self, td_parting *found) {
+  const td_autopsy_group *group = found->group;
+  const td_autopsy_process *missing = &self->processes[group->members[found->missing].process];
+  if (!may_lack(missing, &found->handed)) return;
+  uint32_t last = group->n_slots;
+  while (last > 1 && group->slots[last - 1].n_came == 0)
+    last--;
+  found->lacks_end = true;
+  found->number = group->n_whole + last;
+  found->handed = group->slots[last - 1].first;
+}
+
 /* Of several that did not come, the one that ended first, or the first. */
 static td_parting
 find_missing(const td_autopsy *self, const td_autopsy_group *group, uint64_t now, uint64_t slack) {
@@ -330,6 +352,7 @@ find_missing(const td_autopsy *self, const td_autopsy_group *group, uint64_t now
                          .missing = i,
                          .waited = waited};
   }
+  if (found.group) look_at_last(self, &found);
   return found;
 }
 
@@ -372,6 +395,7 @@ find_unsent(const td_autopsy *self, const td_message_pair *pair, uint64_t now, u
   uint64_t end = receiver->has_ended && receiver->end < now ? receiver->end : now;
   uint64_t waited = end > handed->time + slack ? end - handed->time - slack : 0;
   if (!is_told(self, group->members[from].process, pair->longest, waited)) return found;
+  if (may_lack(&self->processes[group->members[from].process], handed)) return found;
   return (td_parting){.group = group,
                       .message = pair,
                       .number = pair->n_sent + 1,

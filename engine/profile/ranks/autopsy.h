@@ -94,6 +94,7 @@ typedef struct td_parting {
   const td_message_pair *message; /* a receive got nothing; or NULL */
   uint32_t number;
   bool differs;     /* two handed different operations; else a member did not come */
+  bool lacks_end;   /* `missing` was gone too soon to tell to which operations it came before */
   bool has_turned;  /* most members handed what the first of them did not */
   td_handed handed; /* the operation, as most members handed it */
   td_handed other;  /* as `missing` handed it, if it differs */

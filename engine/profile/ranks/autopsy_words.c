@@ -88,7 +88,8 @@ say_missing(FILE *out, const td_parting *parting, const td_autopsy_names *names)
   char *who = names->process(names->data, missing->process), *others = name_others(parting, names);
   char *handed = name_handed(names, find_one_with_most(parting), &parting->handed);
   char *in = name_group(group), *time = td_format("%.1f s", (double)parting->waited * 1e-9);
-  td_say(out, NULL, TD_SAY_ranks_missing, td_with_text("missing", who),
+  td_sentence sentence = parting->lacks_end ? TD_SAY_ranks_missing_last : TD_SAY_ranks_missing;
+  td_say(out, NULL, sentence, td_with_text("missing", who),
          td_with_number("number", parting->number), td_with_text("group", in),
          td_with_text("operation", handed), td_with_text("others", others),
          td_with_text("time", time));
@@ -262,9 +263,12 @@ td_autopsy_text(const td_autopsy *self, const td_parting *parting, const td_auto
     say_unsent(out, parting, names);
   else
     say_missing(out, parting, names);
-  if (!parting->differs) say_last(out, self, process, names);
+  if (!parting->differs && !parting->lacks_end) say_last(out, self, process, names);
   if (!parting->differs) say_end(out, self, &self->processes[process]);
-  say_reasons(out, self, parting, names);
+  if (parting->lacks_end)
+    td_say_plain(out, TD_SAY_ranks_lacks_end);
+  else
+    say_reasons(out, self, parting, names);
   fclose(out);
   text[0] = (char)toupper((unsigned char)text[0]);
   return text;
