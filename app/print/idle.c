@@ -14,6 +14,18 @@
 /* ---- JSON ---- */
 
 static void
+write_stretch(td_json *json, const td_idle_stretch *stretch) {
+  if (!stretch->ns) return td_json_null(json);
+  td_json_begin_object(json);
+  td_member_string(json, "part",
+                   stretch->part == TD_IDLE_no_ready ? "asleep" : td_idle_part_name(stretch->part));
+  td_member_u64(json, "begin_seq", stretch->begin_seq);
+  td_member_u64(json, "begin", stretch->begin_ns);
+  td_member_u64(json, "end", stretch->end_ns);
+  td_json_end_object(json);
+}
+
+static void
 write_thread(td_json *json, const td_idle *idle, const td_idle_thread *thread) {
   td_json_begin_object(json);
   td_member_string(json, "thread", thread->name);
@@ -25,6 +37,8 @@ write_thread(td_json *json, const td_idle *idle, const td_idle_thread *thread) {
                     idle->is_known[part]);
   }
   td_json_end_object(json);
+  td_json_key(json, "longest");
+  write_stretch(json, &thread->longest);
   td_json_key(json, "waited_for");
   td_json_begin_object(json);
   for (int i = 0; i < TD_IDLE_DEVICES; i++)
@@ -122,6 +136,7 @@ print_notes(const td_idle *idle) {
       [TD_IDLE_other_device] = "no ready task, while other devices run nodes",
       [TD_IDLE_waking] = "no thread runs a node",
       [TD_IDLE_stream] = "waits for kernels of a device",
+      [TD_IDLE_no_core] = "could run, but other threads had the cores",
       [TD_IDLE_collective] = "waits for an operation of several processes",
       [TD_IDLE_late] = "in no pass yet, while others are",
       [TD_IDLE_outside] = "in no pass"};

@@ -216,6 +216,7 @@ print_row(const td_report *report, td_report_by by, const td_report_row *row) {
     print_time((double)(parts[TD_LIFE_accumulate] + parts[TD_LIFE_release] + parts[TD_LIFE_push]),
                report->is_known[TD_LIFE_release]);
     print_time((double)parts[TD_LIFE_lock_wait], report->is_known[TD_LIFE_lock_wait]);
+    print_time((double)parts[TD_LIFE_no_core], report->is_known[TD_LIFE_no_core]);
     putchar(' ');
     print_time((double)parts[TD_LIFE_queue_wait], report->is_known[TD_LIFE_queue_wait]);
     print_time((double)parts[TD_LIFE_dependency_wait], report->is_known[TD_LIFE_dependency_wait]);
@@ -228,8 +229,8 @@ static void
 print_heading(td_report_by by) {
   printf("%7s  %9s  %7s  %9s  %9s  ", "share", "self", "n", "median", "max");
   if (has_lives(by))
-    printf("%9s  %9s  %9s  %10s  %9s  ", "hooks", "hand over", "lock wait", "queue wait",
-           "grad wait");
+    printf("%9s  %9s  %9s  %9s  %10s  %9s  ", "hooks", "hand over", "lock wait", "no core",
+           "queue wait", "grad wait");
   printf("%s\n", td_report_by_heading(by));
 }
 
@@ -250,6 +251,10 @@ print_notes(const td_report *report, td_report_by by) {
     puts("–  grad wait: the arrival of gradients was not observed on this tape");
   if (!report->is_known[TD_LIFE_pre_hooks])
     puts("–  hooks, lock wait: they were not observed on this tape");
+  if (!report->is_known[TD_LIFE_no_core])
+    puts(
+        "–  no core: whether threads had a core was not observed on this tape; such time counts in "
+        "the other parts");
 }
 
 /* "of this, 40.1 % in functions, 45.0 % handing over, ..." */

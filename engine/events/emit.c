@@ -138,7 +138,8 @@ ring_make_for_thread(void) {
   ring->last_time = td_clock_now();
   td_emit_ring = ring;
   pthread_setspecific(registry.key, ring);
-  TD_EMIT(thread_new, .id = ring->thread, .name = own_name, .device = own_device);
+  TD_EMIT(thread_new, .id = ring->thread, .name = own_name, .device = own_device,
+          .tid = (uint32_t)gettid());
   return ring;
 }
 
@@ -279,7 +280,8 @@ td_emit_meet_thread(int tid) {
     atomic_fetch_add_explicit(&td_emit_n_unnamed, 1, memory_order_relaxed);
   }
   pthread_mutex_unlock(&registry.mutex);
-  if (is_new) TD_EMIT(thread_new, .id = found, .name = 0, .device = TD_DEVICE_CPU);
+  if (is_new)
+    TD_EMIT(thread_new, .id = found, .name = 0, .device = TD_DEVICE_CPU, .tid = (uint32_t)tid);
   return found;
 }
 
@@ -310,7 +312,9 @@ td_emit_name_met(char *(*dup_name)(int tid)) {
     bool is_news = registry.threads[thread].is_met && number;
     if (is_news) registry.threads[thread].name = number;
     pthread_mutex_unlock(&registry.mutex);
-    if (is_news) TD_EMIT(thread_new, .id = thread, .name = number, .device = TD_DEVICE_CPU);
+    if (is_news)
+      TD_EMIT(thread_new, .id = thread, .name = number, .device = TD_DEVICE_CPU,
+              .tid = (uint32_t)tid);
   }
 }
 
@@ -323,7 +327,8 @@ td_emit_name_thread(const char *name, int32_t device) {
   registry.threads[td_emit_ring->thread].name = own_name;
   registry.threads[td_emit_ring->thread].device = device;
   pthread_mutex_unlock(&registry.mutex);
-  TD_EMIT(thread_new, .id = td_emit_ring->thread, .name = own_name, .device = device);
+  TD_EMIT(thread_new, .id = td_emit_ring->thread, .name = own_name, .device = device,
+          .tid = (uint32_t)gettid());
 }
 
 bool
@@ -364,7 +369,7 @@ emit_known(uint32_t n_devices, const uint32_t *devices, uint32_t n_threads,
   for (uint32_t thread = 0; thread < n_threads; thread++)
     if (threads[thread].alive || thread == self)
       TD_EMIT(thread_new, .id = thread, .name = threads[thread].name,
-              .device = threads[thread].device);
+              .device = threads[thread].device, .tid = (uint32_t)threads[thread].tid);
 }
 
 void

@@ -3,6 +3,7 @@
  * What an observer cannot do itself: engine/events/emit.h is C11, which C++ does not read. */
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
+#include "engine/events/core_waits.h"
 #include "engine/events/emit.h"
 #include "engine/events/lock.h"
 #include "engine/probe/callables.h"
@@ -67,6 +68,21 @@ td_probe_thread(void) {
 uint32_t
 td_probe_lock_holder(const pthread_mutex_t *mutex) {
   return td_lock_holder(mutex);
+}
+
+void
+td_probe_begin_core(void) {
+  td_core_begin();
+}
+
+void
+td_probe_meet_core(void) {
+  td_core_meet();
+}
+
+void
+td_probe_look_at_core(void) {
+  td_core_look();
 }
 
 void

@@ -405,6 +405,7 @@ static const struct {
     {"lock_released", TD_knowledge_absent},
     {"lock_held", TD_knowledge_absent},
     {"lock_work", TD_knowledge_absent},
+    {"core_wait", TD_knowledge_absent},
     {"queue_shutdown", TD_knowledge_absent},
 };
 

@@ -53,6 +53,12 @@ TD_PROBE_API void td_probe_name_caller(void);
  * recorded, or may be. If it waits for the GIL meanwhile, that is on the tape. */
 TD_PROBE_API void td_probe_enter_pass(void);
 TD_PROBE_API void td_probe_leave_pass(void);
+
+/* td_probe_begin_core, td_probe_meet_core and td_probe_look_at_core are td_core_begin, td_core_meet
+ * and td_core_look: engine/events/core_waits.h. */
+TD_PROBE_API void td_probe_begin_core(void);
+TD_PROBE_API void td_probe_meet_core(void);
+TD_PROBE_API void td_probe_look_at_core(void);
 TD_PROBE_API void td_probe_name_device(int32_t device, const char *name);
 
 /* td_probe_alloc returns memory that free() takes. It ends the recording if memory runs out, and

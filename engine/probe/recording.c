@@ -19,6 +19,7 @@
 #include "engine/base/forks.h"
 #include "engine/base/relocations.h"
 #include "engine/control/gate.h"
+#include "engine/events/core_waits.h"
 #include "engine/events/gil.h"
 #include "engine/probe/callers.h"
 #include "engine/probe/deadly.h"
@@ -355,6 +356,7 @@ start_recorder(void) {
     TD_EMIT(probe_level, .level = (uint32_t)probe.level.number,
             .reason = td_intern(probe.level.reason));
     td_gil_tell();
+    if (probe.level.number == 1) td_core_tell();
     td_deadly_watch(probe.recorder);
     td_deadly_arm_thread();
     introduce(program);

@@ -39,8 +39,19 @@ typedef struct td_wait_stretch {
   bool is_bound;     /* held_ns is the most that is possible */
 } td_wait_stretch;
 
+/* What a thread waits for. Of all but locks, thread_waits.h tells. */
+typedef enum td_wait_kind {
+  TD_WAIT_LOCK,
+  TD_WAIT_TASK,
+  TD_WAIT_STREAM,
+  TD_WAIT_COLLECTIVE
+} td_wait_kind;
+
 typedef struct td_held_wait {
-  uint32_t thread, lock, object;
+  td_wait_kind kind;
+  uint32_t thread, lock;
+  uint32_t object; /* of a lock; a task's queue; the string that names a collective operation */
+  int32_t device, stream;               /* of a TD_WAIT_STREAM */
   uint64_t begin_seq, begin_ns, end_ns; /* of the tape */
   uint64_t ns;                          /* what lock_acquired says, as far as it is in the range */
   const td_wait_stretch *stretches;     /* (borrowed) for the call, the first holder first */

@@ -52,6 +52,7 @@ typedef struct td_catalog_thread {
   const char *name;
   int32_t device;
   uint32_t process;  /* index of catalog->processes; 0 on a tape of one process */
+  uint32_t tid;      /* the system's number; 0 where the tape does not say */
   uint64_t told_seq; /* the event that gave it this name */
   bool in_pool;      /* of the pool that runs passes too deep for their thread */
   bool named;        /* an event names it: ids may have gaps */

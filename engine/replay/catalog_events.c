@@ -213,6 +213,7 @@ take_thread_new(td_catalog_builder *builder, const td_any_event *any) {
   thread->name = td_tape_string(builder->tape, event->name);
   thread->device = event->device;
   if (event->process < TD_CATALOG_PROCESSES_MAX) thread->process = event->process;
+  if (event->tid) thread->tid = event->tid;
 }
 
 static void

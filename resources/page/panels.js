@@ -13,11 +13,12 @@ const WHY_UNKNOWN = {
   lock_wait: "waits for locks were not observed on this tape",
   pre_hooks: "hooks were not observed on this tape",
   post_hooks: "hooks were not observed on this tape",
+  no_core: "whether threads had a core was not observed on this tape",
   apply: "the ends of nodes are not on this tape",
   push: data.times.parts.some(([name, isKnown]) => name === "accumulate" && isKnown) && "the probe counts pushes as a part of accumulation",
 };
 const PART_NAMES = {dependency_wait: "waits for gradients", queue_wait: "waits in the queue", lock_wait: "waits for locks", pre_hooks: "hooks before",
-  apply: "function", post_hooks: "hooks after", accumulate: "accumulation", release: "release", push: "pushes"};
+  apply: "function", post_hooks: "hooks after", accumulate: "accumulation", release: "release", push: "pushes", no_core: "without a core"};
 const whyUnknown = (part) => WHY_UNKNOWN[part] || "the probe did not time it on this tape";
 
 /* ---- buttons and chips ---- */

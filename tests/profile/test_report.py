@@ -21,7 +21,7 @@ from reentrant import INNER
 TAPEDECK = os.environ["TAPEDECK"]
 MAKE_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "make_tape")
 KIND = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in ("own", "torch") else "own"
-ON_THREADS = ("lock_wait", "pre_hooks", "apply", "post_hooks", "accumulate", "release", "push")
+ON_THREADS = ("lock_wait", "pre_hooks", "apply", "post_hooks", "accumulate", "release", "push", "no_core")
 BYS = ("op", "module", "line", "node", "thread", "queue", "lock", "hook", "pass", "rank")
 
 # Hooks, nested passes, shared weights, modules, two threads.
@@ -126,7 +126,7 @@ class Books:
         self.calls = []  # (node, ns)
         self.queued = collections.Counter()
         self.wall = 0
-        names, pushed, open_calls, inside, begun = {}, {}, {}, {}, {}
+        names, pushed, open_calls, inside, begun, within = {}, {}, {}, {}, {}, set()
         for e in events:
             kind, thread = e["event"], e["thread"]
             calls = open_calls.setdefault(thread, [])
@@ -142,10 +142,14 @@ class Books:
                 node, begin, away = calls.pop()
                 assert node == e["node"]
                 self.calls.append((node, e["t"] - begin - away))
+            elif kind == "core_wait" and calls and thread not in within:
+                calls[-1][2] += min(e["waited"], e["t"] - calls[-1][1] - calls[-1][2])
             elif kind in ("hook_begin", "lock_wait", "reentrant_enter"):
                 inside[thread, kind] = e["t"]
+                within.add(thread)
             elif kind in ("hook_end", "lock_acquired", "reentrant_leave") and calls:
                 begin = {"hook_end": "hook_begin", "lock_acquired": "lock_wait"}.get(kind, "reentrant_enter")
+                within.discard(thread)
                 if inside[thread, begin] >= calls[-1][1]:
                     calls[-1][2] += e["t"] - inside[thread, begin]
             elif kind == "graph_task_begin" and e["depth"] == 0:

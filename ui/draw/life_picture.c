@@ -22,6 +22,8 @@ td_life_colour(td_life_part part, const td_theme *theme) {
     return theme->node_fill[TD_NODE_done];
   case TD_LIFE_release:
     return theme->device_stripe[1];
+  case TD_LIFE_no_core:
+    return td_colour_mix(theme->error, theme->background, 0.5);
   default:
     return td_colour_mix(theme->node_fill[TD_NODE_done], theme->foreground, 0.4);
   }

@@ -7,7 +7,7 @@
 
 #include "engine/base/number_map.h"
 #include "engine/base/text_table.h"
-#include "engine/profile/held_waits.h"
+#include "engine/profile/thread_waits.h"
 #include "ui/draw/shapes.h"
 #include "ui/draw/timeline_view.h"
 #include "ui/geometry/peaks.h"
@@ -38,11 +38,17 @@ typedef struct td_wait_link {
   uint64_t from, to;
 } td_wait_link;
 
-/* A wait of a thread for a lock. */
+/* A wait of a thread. */
 typedef struct td_timeline_wait {
   td_held_wait wait; /* without its stretches */
   size_t first_stretch;
 } td_timeline_wait;
+
+/* Those of a thread. */
+typedef struct td_timeline_waits {
+  td_timeline_wait *items; /* (owned) by their ends */
+  size_t n, capacity;
+} td_timeline_waits;
 
 /* The name of a process above its lanes, on a tape of several. */
 typedef struct td_band {
@@ -71,8 +77,8 @@ typedef struct td_timeline {
   size_t n_bands;
   td_wait_link *links; /* (owned) by the time of the wait */
   size_t n_links, link_capacity;
-  td_timeline_wait *waits; /* (owned) by their ends */
-  size_t n_waits, wait_capacity;
+  td_timeline_waits *waits_of; /* (owned) by thread */
+  uint32_t n_waits_of;
   td_wait_stretch *stretches; /* (owned) of the waits */
   size_t n_stretches, stretch_capacity;
   td_flags marks, steps, anomalies, pauses;
@@ -102,13 +108,15 @@ td_span_is_wait(const td_span *span) {
  * runs of nodes. The caller frees. */
 char *td_span_title(const td_timeline *timeline, const td_span *span);
 
-/* Waits for locks (timeline_waits.c). td_timeline_watch_waits makes `waits` add to the timeline.
+/* Waits of threads (timeline_waits.c). td_timeline_watch_waits makes `waits` and `others` add to
+ * the timeline; the operation of a collective one becomes an item of `callbacks`.
  * td_timeline_wait_at returns the wait of a thread that has a part between two times, or NULL.
  * td_timeline_wait_text says for what it waits, and who held that; the caller frees. */
-void td_timeline_watch_waits(td_timeline *timeline, td_held_waits *waits);
+void td_timeline_watch_waits(td_timeline *timeline, td_held_waits *waits, td_thread_waits *others);
 const td_timeline_wait *td_timeline_wait_at(const td_timeline *timeline, uint32_t thread,
                                             uint64_t from_ns, uint64_t to_ns);
 char *td_timeline_wait_text(const td_timeline *timeline, const td_timeline_wait *wait);
+void td_timeline_forget_waits(td_timeline *timeline); /* for td_timeline_free */
 
 /* Sizes of the picture. */
 enum {
@@ -200,8 +208,8 @@ void td_timeline_draw_axis(const td_timeline_drawing *draw);
 void td_timeline_draw_anomalies(const td_timeline_drawing *draw);
 
 /* What lies over a picture: an outline around the selected node's spans in a lane
- * (timeline_lanes.c), the waits for locks that go on at the playhead, with arrows to the threads
- * that had the lock (timeline_waits.c), and the playhead (timeline_axis.c). */
+ * (timeline_lanes.c), the waits that go on at the playhead, with arrows to the threads and
+ * streams that they are for (timeline_waits.c), and the playhead (timeline_axis.c). */
 void td_timeline_draw_waits(const td_timeline_drawing *draw);
 void td_timeline_draw_chosen(const td_timeline_drawing *draw, const td_lane *lane);
 void td_timeline_draw_playhead(const td_timeline_drawing *draw);

@@ -21,6 +21,7 @@ struct td_timeline_collector {
   uint64_t last_ns;                      /* the last event */
   td_span_stacks on_threads, on_streams; /* by lane */
   td_held_waits waits;
+  td_thread_waits other_waits;
 };
 
 static td_lane *
@@ -188,6 +189,7 @@ td_timeline_collector_take(td_timeline_collector *self, const td_any_event *even
   const td_event_type *type = td_event_type_get(event->event.kind);
   if (type->span.edge) take_span(self, event, type, seq);
   td_held_waits_take(&self->waits, event, seq, event->event.time);
+  td_thread_waits_take(&self->other_waits, event, seq);
   switch (type->lane) {
   case TD_LANE_queue:
     add_sample(self, event, type);
@@ -212,7 +214,7 @@ td_timeline_collector_new(td_tape *tape) {
   self->timeline = TD_NEW(td_timeline);
   self->timeline->duration = TD_MAX(td_tape_info_get(tape)->duration_ns, (uint64_t)1);
   self->streams.timeline = self->timeline;
-  td_timeline_watch_waits(self->timeline, &self->waits);
+  td_timeline_watch_waits(self->timeline, &self->waits, &self->other_waits);
   self->on_threads = (td_span_stacks){.listener = thread_span_cb, .data = self};
   self->on_streams = (td_span_stacks){.listener = stream_span_cb, .data = self};
   return self;
@@ -344,6 +346,7 @@ td_timeline_collector_free(td_timeline_collector *self) {
   td_number_map_fini(&self->streams.numbers);
   free(self->streams.recorded);
   td_held_waits_fini(&self->waits);
+  td_thread_waits_fini(&self->other_waits);
   td_span_stacks_fini(&self->on_threads);
   td_span_stacks_fini(&self->on_streams);
   td_timeline_free(self->timeline);
@@ -364,8 +367,7 @@ td_timeline_free(td_timeline *timeline) {
   td_text_table_fini(&timeline->callbacks);
   td_timeline_forget_bands(timeline);
   free(timeline->links);
-  free(timeline->waits);
-  free(timeline->stretches);
+  td_timeline_forget_waits(timeline);
   free(timeline->lanes);
   free(timeline);
 }

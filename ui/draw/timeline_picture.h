@@ -58,8 +58,10 @@ size_t td_timeline_title_at(const td_timeline *timeline, const td_timeline_view 
                             double y);
 void td_timeline_collapse(td_timeline *timeline, size_t lane, bool is_collapsed);
 
-/* td_timeline_wait_text_at says of the wait for a lock at a point for what its thread waited, and
- * who had the lock; NULL if there is none. The caller frees. */
+/* td_timeline_wait_text_at says of the wait at a point for what its thread waited, and whom for:
+ * who had the lock, pushed the task, or came last; NULL if there is none. The caller frees.
+ * td_timeline_thread_at returns the thread whose lane is at a point, or SIZE_MAX. */
+size_t td_timeline_thread_at(const td_timeline *timeline, const td_timeline_view *view, double y);
 char *td_timeline_wait_text_at(const td_timeline *timeline, const td_timeline_view *view, double x,
                                double y);
 

@@ -17,6 +17,7 @@ typedef struct td_timeline_view {
   const td_time_cuts *cuts; /* (borrowed) what the axis leaves out, or NULL */
   double scroll_y;
   uint32_t selected; /* node, or TD_NONE */
+  uint32_t sleeper;  /* 1 + the thread whose sleep is shown too, or 0 */
 } td_timeline_view;
 
 /* td_timeline_axis_width returns the pixels of the time axis, td_timeline_visible_ns the

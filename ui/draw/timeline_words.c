@@ -47,8 +47,8 @@ dup_name(const td_timeline *timeline, const td_span *span) {
 static char *
 dup_span(const td_timeline *timeline, const td_lane *lane, const td_span *span) {
   const td_timeline_wait *wait =
-      span->kind == TD_SPAN_LOCK ? td_timeline_wait_at(timeline, lane->id, span->begin, span->begin)
-                                 : NULL;
+      td_span_is_wait(span) ? td_timeline_wait_at(timeline, lane->id, span->begin, span->begin)
+                            : NULL;
   if (wait) return td_timeline_wait_text(timeline, wait);
   char *name = dup_name(timeline, span), *took = td_format_ns((double)(span->end - span->begin));
   char *text = td_format("%s, %s", name, took);

@@ -79,6 +79,23 @@ private:
     TD_EVENT_##name, (when), __VA_ARGS__                                                           \
   }
 
+/* A stretch of so many ticks is worth a look for waits for a core, at its end. Note [Waits for a
+ * core] in engine/events/core_waits.h. It begins with the event that was emitted last. */
+constexpr uint64_t LONG_TICKS = 250000;
+
+inline uint64_t
+begin_stretch() {
+  const td_ring *ring = ring_now();
+  return ring ? ring->last_time : td_clock_now();
+}
+
+inline uint64_t
+end_stretch(uint64_t begin) {
+  uint64_t took = td_clock_now() - begin;
+  if (__builtin_expect(took >= LONG_TICKS, 0)) td_probe_look_at_core();
+  return took;
+}
+
 /* A time for events about what a lock guards, which the caller holds; *last is guarded by it too
  * and remembers whose events came last. It begins as TD_NONE. */
 inline uint64_t

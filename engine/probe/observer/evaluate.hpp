@@ -73,13 +73,16 @@ poll(td_event_kind kind, uint32_t id, uint32_t task, Node *node) {
 /* From node_begin to node_end, also when an exception passes. */
 struct Applying {
   Evaluation *evaluation;
+  uint64_t began;
   explicit Applying(Evaluation *evaluation) : evaluation(evaluation) {
     evaluation->phase = Phase::applying;
     EMIT(node_begin, TIME_NOW, evaluation->id, evaluation->task->id);
+    began = begin_stretch();
     poll(TD_EVENT_node_begin, evaluation->id, evaluation->task->id, evaluation->node);
   }
   ~Applying() {
     evaluation->phase = Phase::applied;
+    end_stretch(began);
     EMIT(node_end, TIME_NOW, evaluation->id, evaluation->task->id);
   }
 };
@@ -270,6 +273,7 @@ struct Evaluating : Evaluation {
   }
 
   void finish() {
+    end_stretch(begin_stretch()); /* since it began to hand gradients on, or to let go of them */
     if (phase == Phase::before && !captured)
       EMIT(node_skip, TIME_LAST, id, task->id, TD_skip_reason_not_needed);
     EMIT(outstanding, TIME_LAST, task->id, clamp(graph_task->outstanding_tasks_ - 1));

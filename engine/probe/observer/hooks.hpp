@@ -34,10 +34,13 @@ name_of_lambda(const FunctionPostHook *hook) {
 struct Hooking {
   uint32_t node;
   td_hook_kind kind;
+  uint64_t began;
   Hooking(uint32_t node, td_hook_kind kind, uint32_t owner) : node(node), kind(kind) {
     EMIT(hook_begin, TIME_NOW, node, kind, owner);
+    began = begin_stretch();
   }
   ~Hooking() {
+    end_stretch(began);
     EMIT(hook_end, TIME_NOW, node, kind);
   }
 };

@@ -99,6 +99,7 @@ struct Calling : Call {
     thread->call = outer;
     if (!task) return;
     td_numerics_end_task(task->id);
+    if (!outer_task) td_probe_look_at_core();
     EMIT(graph_task_end, TIME_NOW, task->id, is_done ? TD_task_status_ok : TD_task_status_error);
     if (outer_task)
       EMIT(reentrant_leave, TIME_LAST, task->id, outer_task->id, outer_node,
@@ -173,6 +174,7 @@ begin_graph_task(Thread *thread, Node *root, uint32_t root_id, const GraphTask &
        is_ours && call->accumulate_grad, root_id, is_ours ? call->n_roots : root->num_outputs(),
        is_ours ? call->n_outputs : 0);
   if (!is_ours) return;
+  if (!call->outer_task) td_probe_begin_core();
   call->task = task;
   call->task_depth = graph_task.reentrant_depth_;
   if (call->outer_task)

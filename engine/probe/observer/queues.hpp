@@ -190,10 +190,14 @@ sleep_on_queue(Thread *thread, pthread_mutex_t *mutex, Wait wait) {
   if (held && !thread->slept) EMIT(thread_state, begin, TD_thread_activity_idle, TD_NONE);
   if (!held) thread->waited = 0;
   thread->slept = held;
+  if (held) td_probe_meet_core();
   wait();
   Queue *queue = td_probe_is_on() ? find_queue(thread, mutex) : nullptr;
   if (!queue) return;
-  if (held) thread->waited += td_clock_now() - begin;
+  if (held)
+    thread->waited += end_stretch(begin);
+  else
+    td_probe_begin_core();
   enter_queue(thread, queue);
   queue->last = TD_NONE;
   thread->queue_size = heap_of(queue->queue).size();

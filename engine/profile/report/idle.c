@@ -31,20 +31,74 @@ part_of(const td_idle_lane *lane) {
   return lane->depth || (lane->serves && !lane->has_ended) ? TD_IDLE_engine : TD_IDLE_outside;
 }
 
-/* Gives a thread the time since its last event. */
+/* Waits for a core are told of in the pass in which they were. */
 static void
-credit(const td_idle_watch *self, td_idle_lane *lane) {
-  uint64_t wall = self->clock.wall - lane->since.wall;
-  uint64_t *parts = lane->result.parts;
-  if (lane->is_asleep) {
-    uint64_t busy = self->clock.busy - lane->since.busy;
-    parts[TD_IDLE_no_ready] += busy;
-    parts[TD_IDLE_waking] += wall - busy;
-    for (int i = 0; i < TD_IDLE_DEVICES; i++)
-      lane->waited_for[i] += self->clock.share[i] - lane->since.share[i];
-  } else {
-    parts[part_of(lane)] += wall;
+begin_fresh(const td_idle_watch *self, td_idle_lane *lane) {
+  if (lane->fresh_since == self->period.wall) return;
+  lane->fresh_since = self->period.wall;
+  memset(lane->fresh, 0, sizeof lane->fresh);
+}
+
+static void
+add(td_idle_lane *lane, td_idle_part part, uint64_t ns) {
+  lane->result.parts[part] += ns;
+  lane->fresh[part] += ns;
+}
+
+/* Of a sleep, the thread waited for a core at the end: of the time in which nobody ran nodes, it
+ * takes as much as of the rest. */
+static uint64_t
+credit_sleep(td_idle_lane *lane, const td_idle_clock *until, uint64_t no_core) {
+  uint64_t wall = until->wall - lane->since.wall;
+  uint64_t busy = until->busy - lane->since.busy;
+  uint64_t taken = TD_MIN(no_core, wall);
+  double left = taken ? 1 - (double)taken / (double)wall : 1;
+  uint64_t left_busy = taken ? (uint64_t)((double)busy * left) : busy;
+  add(lane, TD_IDLE_no_ready, left_busy);
+  add(lane, TD_IDLE_waking, wall - taken - TD_MIN(left_busy, wall - taken));
+  for (int i = 0; i < TD_IDLE_DEVICES; i++)
+    lane->waited_for[i] += left * (until->share[i] - lane->since.share[i]);
+  return taken;
+}
+
+static uint64_t
+credit_awake(td_idle_lane *lane, const td_idle_clock *until, uint64_t no_core) {
+  uint64_t wall = until->wall - lane->since.wall, taken = TD_MIN(no_core, wall);
+  add(lane, part_of(lane), wall - taken);
+  return taken;
+}
+
+static uint64_t
+credit_until(td_idle_lane *lane, const td_idle_clock *until, uint64_t no_core) {
+  return lane->is_asleep ? credit_sleep(lane, until, no_core) : credit_awake(lane, until, no_core);
+}
+
+static uint64_t
+take_from_earlier(td_idle_lane *lane, uint64_t no_core) {
+  static const td_idle_part earlier[] = {TD_IDLE_running, TD_IDLE_lock,      TD_IDLE_gil,
+                                         TD_IDLE_stream,  TD_IDLE_callbacks, TD_IDLE_engine};
+  uint64_t taken = 0;
+  for (size_t i = 0; i < TD_N_ELEMENTS(earlier) && taken < no_core; i++) {
+    uint64_t ns = TD_MIN(no_core - taken, lane->fresh[earlier[i]]);
+    lane->fresh[earlier[i]] -= ns;
+    lane->result.parts[earlier[i]] -= ns;
+    taken += ns;
   }
+  return taken;
+}
+
+/* Gives a thread the time since its last event. For `no_core` of it, and of the time before in the
+ * same period, it had no core. */
+static void
+credit(const td_idle_watch *self, td_idle_lane *lane, uint64_t no_core) {
+  if (lane->since.wall < self->period.wall) {
+    credit_until(lane, &self->period, 0);
+    lane->since = self->period;
+  }
+  begin_fresh(self, lane);
+  uint64_t taken = credit_until(lane, &self->clock, no_core);
+  if (taken < no_core) taken += take_from_earlier(lane, no_core - taken);
+  lane->result.parts[TD_IDLE_no_core] += taken;
 }
 
 /* Of `since`, the shares are only read for a thread that sleeps. */
@@ -147,7 +201,7 @@ settle_owner(td_idle_watch *self, const td_catalog *catalog, uint32_t graph_task
   const td_catalog_graph_task *facts = td_catalog_graph_task_find(catalog, graph_task);
   if (!facts || facts->owner == TD_NONE) return NULL;
   td_idle_lane *owner = lane_of(self, facts->owner);
-  credit(self, owner);
+  credit(self, owner, 0);
   settle(self, owner);
   return owner;
 }
@@ -156,7 +210,7 @@ settle_owner(td_idle_watch *self, const td_catalog *catalog, uint32_t graph_task
 static void
 note_late(td_idle_watch *self, const td_catalog *catalog, td_idle_lane *owner) {
   if (owner->depth || owner->serves || !self->n_under_way) return;
-  uint64_t since = TD_MAX(self->period, owner->left);
+  uint64_t since = TD_MAX(self->period.wall, owner->left);
   owner->result.parts[TD_IDLE_late] += self->clock.wall - since;
   td_idle_blame_late(self, catalog, owner, since);
 }
@@ -179,7 +233,7 @@ begin_pass(td_idle_watch *self, const td_catalog *catalog, uint32_t graph_task) 
   if (owner) note_late(self, catalog, owner);
   if (owner) owner->depth++;
   if (!counts(self, catalog, graph_task)) return;
-  if (!self->n_under_way) self->period = self->clock.wall;
+  if (!self->n_under_way) self->period = self->clock;
   self->n_under_way++;
   self->n_wished++;
   self->result->n_passes += begins_in_time(self);
@@ -204,6 +258,7 @@ note_thread(td_idle_watch *self, const td_event_thread_new *event) {
 static void
 change(td_idle_watch *self, const td_catalog *catalog, td_idle_lane *lane,
        const td_any_event *any) {
+  if (any->event.kind == TD_EVENT_core_wait) return;
   lane->is_asleep = false;
   switch (any->event.kind) {
   case TD_EVENT_graph_task_begin:
@@ -224,19 +279,47 @@ change(td_idle_watch *self, const td_catalog *catalog, td_idle_lane *lane,
   }
 }
 
+static bool
+waits(const td_idle_lane *lane) {
+  return lane->is_asleep || lane->is_waiting;
+}
+
+static void
+end_stretch(const td_idle_watch *self, td_idle_lane *lane, uint64_t end_ns) {
+  td_idle_stretch stretch = lane->stretch;
+  stretch.end_ns = end_ns;
+  stretch.ns = self->clock.wall - stretch.ns;
+  if (stretch.ns > lane->result.longest.ns) lane->result.longest = stretch;
+}
+
+/* A stretch lasts while the thread waits for the same. */
+static void
+note_stretch(const td_idle_watch *self, td_idle_lane *lane, const td_event *event, uint64_t seq) {
+  td_idle_part part = lane->is_waiting ? lane->wait : TD_IDLE_no_ready;
+  if (lane->is_in_stretch && waits(lane) && lane->stretch.part == part) return;
+  if (lane->is_in_stretch) end_stretch(self, lane, event->time);
+  lane->is_in_stretch = waits(lane);
+  if (lane->is_in_stretch)
+    lane->stretch = (td_idle_stretch){
+        .part = part, .begin_seq = seq, .begin_ns = event->time, .ns = self->clock.wall};
+}
+
 static void
 event_cb(const td_catalog *catalog, const td_any_event *any, uint64_t seq, void *data) {
   td_idle_watch *self = data;
   if (any->event.kind == TD_EVENT_kernel_begin || any->event.kind == TD_EVENT_kernel_end) return;
   td_idle_lane *lane = lane_of(self, any->event.thread);
+  bool is_core = any->event.kind == TD_EVENT_core_wait;
   advance(self, td_range_clock_take(&self->time, any));
   if (!lane->is_met) meet(self, lane, catalog->threads[any->event.thread].device);
-  credit(self, lane);
+  credit(self, lane, is_core && self->n_under_way ? any->core_wait.waited : 0);
   settle(self, lane);
+  if (is_core) memset(lane->fresh, 0, sizeof lane->fresh);
   td_lives_apply(self->lives, any);
   change(self, catalog, lane, any);
   set_running(self, lane, td_lives_is_busy(self->lives, any->event.thread) && !lane->is_waiting);
   settle(self, lane);
+  note_stretch(self, lane, &any->event, seq);
 }
 
 static td_status
@@ -268,7 +351,7 @@ finish(td_idle_watch *self) {
   for (uint32_t i = 0; i < self->n_lanes; i++) {
     td_idle_lane *lane = self->lanes[i];
     if (!lane) continue;
-    credit(self, lane);
+    credit(self, lane, 0);
     split_parts(lane, result->wall);
     if (did_nothing(self, lane->result.parts)) continue;
     if (!lane->is_known) lane->result.name = td_format("%u", i);

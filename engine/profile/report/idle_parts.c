@@ -2,6 +2,7 @@
 #include "engine/profile/report/idle_parts.h"
 
 #include "engine/profile/knowledge.h"
+#include "engine/profile/report/lives.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,8 @@ td_idle_know_parts(td_idle *idle, const td_tape_info *info) {
        absence_of(info, TD_EVENT_lock_wait, "locks were not observed on this tape"));
   know(idle, TD_IDLE_callbacks,
        absence_of(info, TD_EVENT_final_callback, "final callbacks were not observed on this tape"));
+  if (!td_life_is_known(info, TD_LIFE_no_core))
+    know(idle, TD_IDLE_no_core, "waits for a core were not observed on this tape");
   know(idle, TD_IDLE_gil, "waits for Python's global lock were not observed on this tape");
   know(idle, TD_IDLE_stream, "waits for streams were not observed on this tape");
   know(idle, TD_IDLE_collective, "waits for collective operations were not observed on this tape");
@@ -56,6 +59,8 @@ learn(td_idle *idle, const td_tape_info *info, const td_catalog *catalog, td_idl
 
 void
 td_idle_learn_parts(td_idle *idle, const td_tape_info *info, const td_catalog *catalog) {
+  const char *no_account = td_knowledge_absence(info, catalog->probe_level, TD_EVENT_core_wait);
+  if (!idle->is_known[TD_IDLE_no_core] && no_account) idle->reasons[TD_IDLE_no_core] = no_account;
   if (is_set(catalog, "gil", "watched")) know(idle, TD_IDLE_gil, NULL);
   learn(idle, info, catalog, TD_IDLE_stream, "streams", TD_EVENT_synchronize_begin);
   learn(idle, info, catalog, TD_IDLE_collective, "collectives", TD_EVENT_collective_begin);

@@ -17,6 +17,7 @@
  * - stream: waits for a stream of a device.
  * - lock: waits for a lock of the engine.
  * - gil: waits for Python's global lock.
+ * - no_core: could run, and another thread had the core; taken from the parts before.
  * - callbacks: in final callbacks.
  * - collective: waits for a collective operation of several processes.
  * - late: in no pass yet, while others are; then it calls backward.
@@ -27,7 +28,8 @@
   X(running)                                                                                       \
   X(engine)                                                                                        \
   X(no_ready)                                                                                      \
-  X(other_device) X(waking) X(stream) X(lock) X(gil) X(callbacks) X(collective) X(late) X(outside)
+  X(other_device)                                                                                  \
+  X(waking) X(stream) X(lock) X(gil) X(no_core) X(callbacks) X(collective) X(late) X(outside)
 
 typedef enum td_idle_part {
 #define X(name) TD_IDLE_##name,
@@ -42,6 +44,13 @@ const char *td_idle_part_name(td_idle_part part);
 /* The CPU, and so many devices: those with higher numbers count as the last one. */
 #define TD_IDLE_DEVICES 17
 
+/* A stretch in which a thread slept or waited. */
+typedef struct td_idle_stretch {
+  td_idle_part part;                    /* no_ready for all sleeps */
+  uint64_t begin_seq, begin_ns, end_ns; /* of the tape */
+  uint64_t ns;                          /* of it, while a pass was under way; 0: there was none */
+} td_idle_stretch;
+
 typedef struct td_idle_thread {
   uint32_t thread;
   char *name;                      /* (owned) "2 sim:1" */
@@ -50,6 +59,7 @@ typedef struct td_idle_thread {
   /* ns of no_ready and other_device, by the device of the threads that ran: the CPU's first, then
    * devices from 0. If several threads ran, they share the time. */
   uint64_t waited_for[TD_IDLE_DEVICES];
+  td_idle_stretch longest; /* that has an end on the tape */
 } td_idle_thread;
 
 typedef enum td_idle_whom {

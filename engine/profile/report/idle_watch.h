@@ -18,7 +18,11 @@ typedef struct td_idle_clock {
 typedef struct td_idle_lane {
   td_idle_thread result;
   double waited_for[TD_IDLE_DEVICES];
-  td_idle_clock since; /* credited until then */
+  uint64_t fresh[TD_N_IDLE_PARTS]; /* of the parts, since the last core_wait, in `fresh_since` */
+  uint64_t fresh_since;            /* the watch's period: its wall */
+  td_idle_clock since;             /* credited until then */
+  td_idle_stretch stretch;         /* that it is in: `ns` is the wall of the clock at its begin */
+  bool is_in_stretch;
   uint32_t depth, n_callbacks;
   uint32_t slot; /* of its device */
   bool is_met, is_known, serves, is_asleep, runs, has_ended;
@@ -48,7 +52,7 @@ typedef struct td_idle_watch {
   td_idle_clock clock;
   td_range_clock time;
   uint64_t now;         /* of that clock */
-  uint64_t period;      /* wall of the clock when passes began to be under way */
+  td_idle_clock period; /* when passes began to be under way */
   td_idle_lane **lanes; /* (owned) by thread; NULL: no event yet */
   uint32_t n_lanes;
   td_tape *tape;

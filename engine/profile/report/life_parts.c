@@ -39,6 +39,8 @@ td_life_is_known(const td_tape_info *info, td_life_part part) {
     return may_be_rare(info, TD_EVENT_hook_begin);
   case TD_LIFE_apply:
     return info->known[TD_EVENT_node_end] != TD_knowledge_absent;
+  case TD_LIFE_no_core: /* a tape begins with one that has no wait */
+    return is_observed(info, TD_EVENT_core_wait) && info->n_by_kind[TD_EVENT_core_wait] > 0;
   case TD_LIFE_accumulate:
   case TD_LIFE_release:
     return info->n_by_kind[TD_EVENT_probe_level] == 0 || info->has_pop_times;

@@ -125,6 +125,23 @@ add_time(td_lives *self, lane *lane, td_event_kind kind) {
   add_share(self, lane, top, part);
 }
 
+typedef struct taken {
+  uint64_t ns;
+  double share;
+} taken;
+
+/* Takes time away from a part, as far as it has some. */
+static taken
+take_out(const td_lives *self, const lane *lane, td_life *life, td_life_part part, uint64_t ns) {
+  taken of = {.ns = TD_MIN(ns, life->parts[part])};
+  if (lane->busy_for != TD_NONE)
+    of.share = (double)of.ns / self->passes.items[lane->busy_for].n_busy;
+  of.share = TD_MIN(of.share, life->shares[part]);
+  life->parts[part] -= of.ns;
+  life->shares[part] -= of.share;
+  return of;
+}
+
 /* The recorder told of its work when that was over. If it told of other things meanwhile, they
  * lie within. */
 static void
@@ -133,14 +150,34 @@ add_recorder(td_lives *self, lane *lane, uint64_t took) {
   td_life_part part = top ? part_of_time(self, top, TD_EVENT_recorder_took) : TD_N_LIFE_PARTS;
   if (part == TD_N_LIFE_PARTS || lane->busy_for == TD_NONE)
     return td_life_passes_record(&self->passes, self->now - TD_MIN(took, self->now), self->now);
-  td_life *life = &top->life;
-  uint64_t ns = TD_MIN(took, life->parts[part]);
-  double share = (double)ns / self->passes.items[lane->busy_for].n_busy;
-  share = TD_MIN(share, life->shares[part]);
-  life->parts[part] -= ns;
-  life->recorder_ns += ns;
-  life->shares[part] -= share;
-  life->recorder_share += share;
+  taken of = take_out(self, lane, &top->life, part, took);
+  top->life.recorder_ns += of.ns;
+  top->life.recorder_share += of.share;
+}
+
+static td_life_part
+longest_part(const td_life *life) {
+  td_life_part longest = TD_LIFE_lock_wait;
+  for (int part = TD_LIFE_lock_wait; part < TD_LIFE_no_core; part++)
+    if (life->parts[part] > life->parts[longest]) longest = (td_life_part)part;
+  return longest;
+}
+
+/* The stretch may have begun in an earlier part: a thread that waited for a lock hands gradients
+ * on. */
+static void
+add_no_core(td_lives *self, lane *lane, uint64_t waited) {
+  frame *top = lane->n ? &lane->frames[lane->n - 1] : NULL;
+  if (!top || top->phase == PREPARING || top->phase == SUSPENDED) return;
+  td_life_part part = part_of_time(self, top, TD_EVENT_core_wait);
+  if (part == TD_N_LIFE_PARTS) part = longest_part(&top->life);
+  for (int i = 0; i < TD_LIFE_no_core && waited; i++) {
+    taken of = take_out(self, lane, &top->life, part, waited);
+    top->life.parts[TD_LIFE_no_core] += of.ns;
+    top->life.shares[TD_LIFE_no_core] += of.share;
+    waited -= of.ns;
+    part = longest_part(&top->life);
+  }
 }
 
 /* ---- frames ---- */
@@ -350,6 +387,8 @@ change(td_lives *self, lane *lane, const td_any_event *any) {
   case TD_EVENT_lock_acquired:
     leave(self, lane, TD_EVENT_lock_wait);
     break;
+  case TD_EVENT_core_wait:
+    return add_no_core(self, lane, any->core_wait.waited);
   case TD_EVENT_recorder_took:
     return add_recorder(self, lane, any->recorder_took.took);
   case TD_EVENT_reentrant_enter:

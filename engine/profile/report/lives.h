@@ -20,6 +20,11 @@
  *
  * What the recorder itself took of a thread, as far as a tape tells of it, is no time of a node.
  *
+ * - no_core: the thread could run in one of the parts but the first two, and another thread had the
+ * core. The tape tells of it at the end of a long stretch: Note [Waits for a core] in
+ * engine/events/core_waits.h. So it is taken from the part in which the thread is then, as far as
+ * that goes, then from the longest others of this life. Spans keep it.
+ *
  * While a live session keeps the program waiting, no time passes for parts, spans and passes. If
  * another thread goes on meanwhile, only the rest of the pause is left out. `begin_ns`, `end_ns`
  * and `popped_ns` of a life, and `begin_ns` of a span, are times of the tape. */
@@ -32,7 +37,7 @@
 #define TD_LIFE_PARTS(X)                                                                           \
   X(dependency_wait)                                                                               \
   X(queue_wait)                                                                                    \
-  X(lock_wait) X(pre_hooks) X(apply) X(post_hooks) X(accumulate) X(release) X(push)
+  X(lock_wait) X(pre_hooks) X(apply) X(post_hooks) X(accumulate) X(release) X(push) X(no_core)
 
 typedef enum td_life_part {
 #define X(name) TD_LIFE_##name,

@@ -29,6 +29,7 @@ typedef struct td_queue_wait {
   uint64_t since;               /* of the clock: counted up to then */
   uint64_t ns[TD_N_LAY_CAUSES]; /* while it had tasks; own_pass: nodes ran, of whatever pass */
   td_lay lay;                   /* what counts of it */
+  uint64_t filled_since;        /* of the clock: it has had tasks */
   stake *stakes;                /* (owned) */
   uint32_t n_stakes, stakes_capacity;
 } td_queue_wait;
@@ -45,8 +46,9 @@ typedef struct td_server {
   uint32_t n_queues, queues_capacity;
   uint32_t process;
   td_lay_cause now;
-  uint32_t pass; /* that it is at work for, or TD_NONE */
-  uint32_t node; /* of it */
+  uint64_t now_since; /* of the clock: nodes of one pass may follow one another */
+  uint32_t pass;      /* that it is at work for, or TD_NONE */
+  uint32_t node;      /* of it */
   uint64_t node_since;
   bool has_device, is_asleep, waits;
   int32_t device;
@@ -395,12 +397,15 @@ share_out(const td_queue_wait *queue, const td_lying_task *task, td_task_lay *la
   uint64_t *ns = lay->lay.ns, sum = 0;
   const stake *own = stake_of(queue, task->pass);
   for (int i = 0; i < TD_N_LAY_CAUSES; i++)
-    ns[i] = queue->ns[i] - task->ns[i];
+    ns[i] = queue->ns[i] - TD_MIN(task->ns[i], queue->ns[i]);
   uint64_t ran = ns[TD_LAY_own_pass];
-  ns[TD_LAY_own_pass] = own ? own->run_ns - task->run_ns : 0;
+  ns[TD_LAY_own_pass] = own ? own->run_ns - TD_MIN(task->run_ns, own->run_ns) : 0;
+  ns[TD_LAY_own_pass] = TD_MIN(ns[TD_LAY_own_pass], ran);
   ns[TD_LAY_other_pass] = own ? ran - ns[TD_LAY_own_pass] : 0;
   for (int i = 0; i < TD_N_LAY_CAUSES; i++)
-    sum += ns[i];
+    if (i != TD_LAY_no_core) sum += ns[i];
+  ns[TD_LAY_no_core] = TD_MIN(ns[TD_LAY_no_core], lay->ns - TD_MIN(sum, lay->ns));
+  sum += ns[TD_LAY_no_core];
   ns[TD_LAY_unknown] += lay->ns - TD_MIN(sum, lay->ns);
 }
 
@@ -453,6 +458,7 @@ resize(td_queue_waits *self, td_lives *lives, const td_any_event *any, uint64_t 
   credit(self, queue, now, counts);
   if (any->event.kind == TD_EVENT_queue_push) push(self, lives, &any->queue_push, now);
   if (any->event.kind == TD_EVENT_queue_pop) pop(self, lives, &any->queue_pop, now);
+  if (!queue->n_tasks) queue->filled_since = now;
   queue->n_tasks = td_event_u32(&any->event, type->sample.size);
   set_filled(self, number);
   if (!queue->n_tasks) detach(self, queue);
@@ -461,6 +467,55 @@ resize(td_queue_waits *self, td_lives *lives, const td_any_event *any, uint64_t 
   queue->has_popped = true;
   serve(self, number, any->event.thread);
   tidy(self);
+}
+
+/* ---- no core ---- */
+
+static void
+move(uint64_t *from, uint64_t *to, uint64_t ns) {
+  uint64_t moved = TD_MIN(*from, ns);
+  *from -= moved;
+  *to += moved;
+}
+
+/* The thread of a queue had no core; until now its time was that of another cause. */
+static void
+move_of_queue(const td_queue_waits *self, td_queue_wait *queue, uint64_t waited, bool counts) {
+  td_lay_cause cause = cause_of(self, queue), counted = cause;
+  stake *own =
+      cause == TD_LAY_own_pass ? stake_of(queue, self->servers[queue->server - 1].pass) : NULL;
+  if (cause == TD_LAY_own_pass && !own) counted = TD_LAY_other_pass;
+  if (own) own->run_ns -= TD_MIN(own->run_ns, waited);
+  move(&queue->ns[cause], &queue->ns[TD_LAY_no_core], waited);
+  if (counts) move(&queue->lay.ns[counted], &queue->lay.ns[TD_LAY_no_core], waited);
+}
+
+static void
+move_of_passes(const td_queue_waits *self, uint32_t number, uint64_t waited) {
+  td_lay_cause cause = cause_of(self, &self->queues[number]);
+  if (cause == TD_LAY_own_pass) cause = TD_LAY_other_pass;
+  for (uint32_t i = 0; i < self->n_passes; i++) {
+    td_lying_pass *pass = &self->passes[i];
+    double ns = (double)waited / TD_MAX(pass->n_queues, 1u);
+    if (!pass->is_idle || !stake_of(&self->queues[number], pass->pass)) continue;
+    ns = TD_MIN(ns, pass->ns[cause]);
+    pass->ns[cause] -= ns;
+    pass->ns[TD_LAY_no_core] += ns;
+  }
+}
+
+/* No task lay there before the last push to an empty queue, so no cause goes back further. */
+static void
+note_no_core(td_queue_waits *self, const td_server *server, uint64_t waited, uint64_t now,
+             bool counts) {
+  uint64_t since = server->now_since;
+  for (uint32_t i = 0; i < server->n_queues; i++) {
+    td_queue_wait *queue = &self->queues[server->queues[i]];
+    uint64_t from = TD_MAX(since, queue->filled_since);
+    uint64_t ns = TD_MIN(waited, now - TD_MIN(from, now));
+    move_of_queue(self, queue, ns, counts);
+    move_of_passes(self, server->queues[i], ns);
+  }
 }
 
 /* ---- threads ---- */
@@ -528,6 +583,7 @@ goes_on(const td_queue_waits *self, const td_lives *lives, const td_event *event
   case TD_EVENT_thread_state:
   case TD_EVENT_lock_wait:
   case TD_EVENT_lock_acquired:
+  case TD_EVENT_core_wait:
     return false;
   default:
     break;
@@ -558,8 +614,13 @@ td_queue_waits_take(td_queue_waits *self, td_lives *lives, const td_any_event *a
   if (kind == TD_EVENT_thread_new) note_thread(self, &any->thread_new, now, counts);
   if (kind == TD_EVENT_graph_task_end) note_end(self, lives, any->graph_task_end.graph_task);
   server = &self->servers[thread];
-  note_wait(server, any);
-  server->now = cause_of_thread(server);
+  if (kind == TD_EVENT_core_wait)
+    note_no_core(self, server, any->core_wait.waited, now, counts);
+  else
+    note_wait(server, any);
+  td_lay_cause cause = cause_of_thread(server);
+  if (cause != server->now) server->now_since = now;
+  server->now = cause;
   self->now = now;
 }
 

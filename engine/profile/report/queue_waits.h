@@ -14,6 +14,9 @@
  * for another one. So a queue keeps, for each pass that has a task there, for how long nodes of
  * that pass ran.
  *
+ * A thread that had no core tells so when that is over: the time then moves from the cause that it
+ * had to no_core, as far as that cause goes back.
+ *
  * If tasks of a pass lie and no thread is at work for the pass, then the pass waits for the threads
  * of these queues. If it has tasks in several queues, these share the time. */
 #pragma once
@@ -29,6 +32,7 @@
   X(waking, TD_N("had yet to wake from sleep"))                                                    \
   X(lock, TD_N("waited for locks"))                                                                \
   X(gil, TD_N("waited for the GIL"))                                                               \
+  X(no_core, TD_N("had no core"))                                                                  \
   X(engine, TD_N("was at no node"))                                                                \
   X(unknown, TD_N("did what the tape does not tell"))
 

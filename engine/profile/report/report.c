@@ -121,7 +121,7 @@ static const td_wall_part wall_parts[TD_N_LIFE_PARTS] = {
     [TD_LIFE_apply] = TD_WALL_functions,      [TD_LIFE_pre_hooks] = TD_WALL_hooks,
     [TD_LIFE_post_hooks] = TD_WALL_hooks,     [TD_LIFE_lock_wait] = TD_WALL_lock_wait,
     [TD_LIFE_accumulate] = TD_WALL_hand_over, [TD_LIFE_release] = TD_WALL_hand_over,
-    [TD_LIFE_push] = TD_WALL_hand_over};
+    [TD_LIFE_push] = TD_WALL_hand_over,       [TD_LIFE_no_core] = TD_WALL_no_core};
 
 /* Shares of the wall are of all nodes, whatever the rows are of. */
 static void
@@ -161,6 +161,7 @@ static const td_wall_part lay_parts[TD_N_LAY_CAUSES] = {
     [TD_LAY_waking] = TD_WALL_lay_waking,
     [TD_LAY_lock] = TD_WALL_lay_lock,
     [TD_LAY_gil] = TD_WALL_lay_gil,
+    [TD_LAY_no_core] = TD_WALL_lay_no_core,
     [TD_LAY_engine] = TD_WALL_no_node,
     [TD_LAY_unknown] = TD_WALL_no_node};
 
@@ -375,9 +376,11 @@ td_report_knows_wall_part(const td_report *report, td_wall_part part) {
   static const td_life_part parts[TD_WALL_recorder] = {[TD_WALL_functions] = TD_LIFE_apply,
                                                        [TD_WALL_hand_over] = TD_LIFE_release,
                                                        [TD_WALL_hooks] = TD_LIFE_pre_hooks,
-                                                       [TD_WALL_lock_wait] = TD_LIFE_lock_wait};
+                                                       [TD_WALL_lock_wait] = TD_LIFE_lock_wait,
+                                                       [TD_WALL_no_core] = TD_LIFE_no_core};
   if (part == TD_WALL_recorder) return report->knows_recorder;
   if (part == TD_WALL_no_node) return true;
+  if (part == TD_WALL_lay_no_core && !report->is_known[TD_LIFE_no_core]) return false;
   return report->is_known[part < TD_WALL_recorder ? parts[part] : TD_LIFE_queue_wait];
 }
 

@@ -25,12 +25,14 @@ typedef struct td_report_wish {
   X(hand_over, TD_N("handing over"))                                                               \
   X(hooks, TD_N("in hooks"))                                                                       \
   X(lock_wait, TD_N("waiting for locks"))                                                          \
+  X(no_core, TD_N("waiting for a core"))                                                           \
   X(recorder, TD_N("in the recorder itself"))                                                      \
   X(lay_other_pass, TD_N("waiting behind nodes of another pass"))                                  \
   X(lay_not_started, TD_N("waiting for a thread that had not started"))                            \
   X(lay_waking, TD_N("waiting for a thread to wake"))                                              \
   X(lay_lock, TD_N("waiting for a thread that waited for a lock"))                                 \
   X(lay_gil, TD_N("waiting for a thread that waited for the GIL"))                                 \
+  X(lay_no_core, TD_N("waiting for a thread that had no core"))                                    \
   X(no_node, TD_N("no thread at work for a node"))
 
 typedef enum td_wall_part {

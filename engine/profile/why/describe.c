@@ -117,6 +117,12 @@ choose_collective(const td_any_event *event) {
              : TD_N("{thread} began to wait for a collective operation");
 }
 
+static const char *
+choose_core_wait(const td_any_event *event) {
+  return event->core_wait.over ? NULL
+                               : TD_N("the recorder looked for waits for cores from here on");
+}
+
 /* A barrier has no tensor, and older versions have no names of groups. */
 static const char *
 choose_handing(const td_any_event *event) {

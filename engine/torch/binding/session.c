@@ -3,6 +3,7 @@
  * The functions of the process for `tapedeck run` and `record`: devices, checks, recording; and
  * marks on the tape. */
 #include "engine/base/alloc.h"
+#include "engine/events/core_waits.h"
 #include "engine/torch/binding/arguments.h"
 #include "engine/torch/binding/errors.h"
 #include "engine/torch/binding/live.h"
@@ -117,6 +118,7 @@ dependencies_2017(PyObject *self, PyObject *unused) {
 static void
 tell_watched(void) {
   td_device_tell();
+  td_core_tell();
   TD_EMIT(setting, .name = td_intern("sums"), .value = td_intern("watched"));
 }
 

@@ -2,6 +2,7 @@
 #include "engine/torch/graph/node_hooks.h"
 
 #include "engine/base/alloc.h"
+#include "engine/events/core_waits.h"
 
 /* A node's lists, made by whoever needs them first. */
 static td_hooks *
@@ -34,9 +35,11 @@ call_one(td_hook *hook, const td_hook_call *call, td_error *error) {
     own.gradients += hook->input_nr;
     own.n = 1;
   }
-  TD_EMIT(hook_begin, .node = td_node_id(call->node), .kind = hook->kind,
-          .owner = td_intern(hook->owner));
+  uint32_t owner = td_recording() ? td_intern(hook->owner) : 0;
+  uint64_t began = td_recording() ? td_clock_now() : 0;
+  TD_EMIT_AT(began, hook_begin, .node = td_node_id(call->node), .kind = hook->kind, .owner = owner);
   td_status status = hook->call(hook, &own, error);
+  td_core_look_since(began);
   TD_EMIT(hook_end, .node = td_node_id(call->node), .kind = hook->kind);
   return status;
 }

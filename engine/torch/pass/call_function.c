@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
+#include "engine/events/core_waits.h"
 #include "engine/torch/graph/accumulate_grad.h"
 #include "engine/torch/graph/anomaly.h"
 #include "engine/torch/graph/creation.h"
@@ -128,11 +129,14 @@ apply_and_validate(td_evaluation *self, td_error *error) {
 static td_status
 run_function(td_evaluation *self, td_error *error) {
   td_node *node = self->node;
-  TD_EMIT(node_begin, .node = td_node_id(node), .graph_task = self->graph_task->handle.id);
+  uint64_t began = td_recording() ? td_clock_now() : 0;
+  TD_EMIT_AT(began, node_begin, .node = td_node_id(node),
+             .graph_task = self->graph_task->handle.id);
   TD_GATE_POLL(TD_EVENT_node_begin, td_node_id(node), self->graph_task->handle.id,
                td_node_name(node));
   td_status status = apply_and_validate(self, error);
   td_exposures_end_function();
+  td_core_look_since(began);
   TD_EMIT(node_end, .node = td_node_id(node), .graph_task = self->graph_task->handle.id);
   return status;
 }

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
+#include "engine/events/core_waits.h"
 #include "engine/events/cuts.h"
 #include "engine/torch/graph/anomaly.h"
 #include "engine/torch/graph/graph_root.h"
@@ -39,6 +40,7 @@ emit_begin(const td_graph_task *graph_task, const td_node *root, uint32_t n_root
           .keep_graph = options->keep_graph, .create_graph = options->create_graph,
           .accumulate_grad = options->accumulate_grad, .root = td_node_id(root), .n_roots = n_roots,
           .n_outputs = options->n_outputs);
+  if (!td_graph_task_now()) td_core_begin();
   if (td_graph_task_now())
     TD_EMIT_BORROWED(reentrant_enter, .graph_task = graph_task->handle.id,
                      .outer = td_graph_task_now_id(),
@@ -60,6 +62,7 @@ emit_leave(const td_graph_task *graph_task) {
 
 static void
 emit_end(const td_graph_task *graph_task) {
+  if (!td_graph_task_now()) td_core_look();
   TD_EMIT(graph_task_end, .graph_task = graph_task->handle.id,
           .status = graph_task->result ? TD_task_status_error : TD_task_status_ok);
   if (td_graph_task_now())

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/heap.h"
+#include "engine/events/core_waits.h"
 #include "engine/torch/pass/queue_list.h"
 
 #include <string.h>
@@ -187,10 +188,15 @@ wait_locked(td_ready_queue *queue) {
   uint64_t begin = td_recording() ? td_clock_now() : 0;
   TD_EMIT_AT(begin, thread_state, .state = TD_thread_activity_idle, .graph_task = TD_NONE);
   queue->n_waiting++;
+  if (begin) td_core_meet();
   while (queue->n == 0)
     td_lock_sleep(&queue->lock, &queue->not_empty);
   queue->n_waiting--;
-  return begin && td_recording() ? td_clock_now() - begin : 0;
+  if (!td_recording()) return 0;
+  if (!begin) td_core_begin();
+  if (!begin) return 0;
+  td_core_look_since(begin);
+  return td_clock_now() - begin;
 }
 
 td_node_task

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
+#include "engine/events/core_waits.h"
 #include "engine/events/gil.h"
 #include "engine/torch/graph/anomaly.h"
 #include "engine/torch/pass/completion.h"
@@ -56,7 +57,10 @@ run_task(td_graph_task *own, td_node_task *task) {
     td_node_task_fini(task);
     return;
   }
-  if (task->node) td_worker_run_node(graph_task, task);
+  if (task->node) {
+    td_worker_run_node(graph_task, task);
+    td_core_look_since(td_emit_last_time());
+  }
   td_node_task_fini(task);
   td_graph_task_count_done(graph_task);
   if (td_graph_task_is_completed(graph_task)) {

@@ -221,6 +221,8 @@ static const TdColumn thread_columns[N_THREAD_COLUMNS] = {
     PART(stream) = {N_("Stream"), TD_UNIT_SHARE, N_("waits for a stream of a device")},
     PART(lock) = {N_("Lock"), TD_UNIT_SHARE, N_("waits for a lock of the engine")},
     PART(gil) = {N_("GIL"), TD_UNIT_SHARE, N_("waits for Python's global lock")},
+    PART(no_core) = {N_("No core"), TD_UNIT_SHARE,
+                     N_("could run, but other threads had the cores")},
     PART(callbacks) = {N_("Callbacks"), TD_UNIT_SHARE, N_("in final callbacks")},
     PART(collective) = {N_("Collective"), TD_UNIT_SHARE,
                         N_("waits for an operation of several processes")},
@@ -240,9 +242,17 @@ longest_wait(const td_idle *idle, const td_idle_thread *thread) {
   return thread->waited_for[longest] ? idle->devices[longest] : NULL;
 }
 
+/* A row leads to the longest sleep or wait of its thread. */
+static TdRowPlace
+stretch_place(const td_idle_stretch *longest) {
+  if (!longest->ns) return TD_NOWHERE;
+  return (TdRowPlace){TD_NONE, longest->begin_seq + 1, (double)longest->begin_ns,
+                      (double)longest->end_ns};
+}
+
 static void
 add_thread(TdTable *table, const td_idle *idle, const td_idle_thread *thread) {
-  TdTableRow *row = td_table_add(table, TD_NOWHERE);
+  TdTableRow *row = td_table_add(table, stretch_place(&thread->longest));
   td_table_row_set_text(row, THREAD, thread->name);
   for (guint part = 0; part < TD_N_IDLE_PARTS && idle->wall; part++)
     if (idle->is_known[part])

@@ -20,6 +20,7 @@ enum {
   HOOKS,
   HAND_OVER,
   LOCK_WAIT,
+  NO_CORE,
   QUEUE_WAIT,
   GRAD_WAIT,
   N_COLUMNS
@@ -41,6 +42,8 @@ static const TdColumn columns[N_COLUMNS] = {
     [HAND_OVER] = {N_("Hand over"), TD_UNIT_NS,
                    N_("time to release inputs, add gradients up and push ready nodes")},
     [LOCK_WAIT] = {N_("Lock wait"), TD_UNIT_NS, N_("time in which it waited for a lock")},
+    [NO_CORE] = {N_("No core"), TD_UNIT_NS,
+                 N_("time in which its thread could run, but other threads had the cores")},
     [QUEUE_WAIT] = {N_("Queue wait"), TD_UNIT_NS, N_("time from the push to the pop")},
     [GRAD_WAIT] = {N_("Grad wait"), TD_UNIT_NS, N_("time from the first gradient to the push")},
 };
@@ -63,6 +66,7 @@ set_parts(TdTableRow *row, const td_report *report, const uint64_t *parts) {
   set_time(row, HAND_OVER, parts[TD_LIFE_accumulate] + parts[TD_LIFE_release] + parts[TD_LIFE_push],
            known[TD_LIFE_release]);
   set_time(row, LOCK_WAIT, parts[TD_LIFE_lock_wait], known[TD_LIFE_lock_wait]);
+  set_time(row, NO_CORE, parts[TD_LIFE_no_core], known[TD_LIFE_no_core]);
   set_time(row, QUEUE_WAIT, parts[TD_LIFE_queue_wait], known[TD_LIFE_queue_wait]);
   set_time(row, GRAD_WAIT, parts[TD_LIFE_dependency_wait], known[TD_LIFE_dependency_wait]);
 }
@@ -105,6 +109,8 @@ add_notes(TdTable *table, const td_report *report, const TdAnalysisWish *wish) {
       {TD_LIFE_queue_wait, N_("– Queue wait: pushes and pops were not observed on this tape.")},
       {TD_LIFE_dependency_wait,
        N_("– Grad wait: the arrival of gradients was not observed on this tape.")},
+      {TD_LIFE_no_core, N_("– No core: whether threads had a core was not observed on this tape; "
+                           "such time counts in the other parts.")},
       {TD_LIFE_pre_hooks, N_("– Hooks, lock wait: they were not observed on this tape.")},
   };
   bool lives = has_lives(wish);

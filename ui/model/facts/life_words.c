@@ -15,6 +15,7 @@ static const struct {
     [TD_LIFE_post_hooks] = {N_("hooks after"), N_("hooks were not observed")},
     [TD_LIFE_accumulate] = {N_("handed gradients on"), N_("the recording did not time it")},
     [TD_LIFE_release] = {N_("released inputs"), N_("the recording did not time it")},
+    [TD_LIFE_no_core] = {N_("had no core"), N_("the recording did not observe it")},
     [TD_LIFE_push] = {N_("pushed ready nodes"), N_("the recording does not tell it apart")},
 };
 

@@ -27,6 +27,7 @@ struct _TdTimelineCanvas {
   TdBrush *brush;           /* (owned), or NULL */
   gboolean is_brushing;     /* from `brushed_ns` to the pointer */
   double brushed_ns, pointed_ns;
+  uint32_t sleeper; /* 1 + the thread that somebody clicked, or 0 */
 };
 
 G_DEFINE_FINAL_TYPE(TdTimelineCanvas, td_timeline_canvas, TD_TYPE_CANVAS)
@@ -41,7 +42,8 @@ make_view(TdCanvas *canvas) {
   TdPlayhead *playhead = td_canvas_get_playhead(canvas);
   td_timeline_view view = {.now_ns = (double)td_playhead_get_time_ns(playhead),
                            .scroll_y = TD_TIMELINE_CANVAS(canvas)->scroll_y,
-                           .selected = td_playhead_get_selection(playhead)};
+                           .selected = td_playhead_get_selection(playhead),
+                           .sleeper = TD_TIMELINE_CANVAS(canvas)->sleeper};
   view.cuts = td_timeline_cuts(timeline_of(canvas));
   td_playhead_get_span(playhead, &view.from_ns, &view.to_ns);
   td_canvas_get_size(canvas, &view.width, &view.height);
@@ -83,7 +85,7 @@ td_timeline_canvas_draw_over(TdCanvas *canvas, cairo_t *cr) {
     td_timeline_draw_bookmark(cr, &view, td_canvas_get_theme(canvas), (double)bookmarks[i].time_ns);
 }
 
-/* Over a wait for a lock, who had it; over a node, what every canvas says. */
+/* Over a wait, whom it is for; over a node, what every canvas says. */
 static gboolean
 td_timeline_canvas_query_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard,
                                  GtkTooltip *tooltip) {
@@ -275,6 +277,14 @@ drag_end(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
 }
 
 static void
+choose_thread(TdTimelineCanvas *self, double y) {
+  td_timeline_view view = make_view(TD_CANVAS(self));
+  size_t thread = td_timeline_thread_at(timeline_of(TD_CANVAS(self)), &view, y);
+  self->sleeper = thread == SIZE_MAX ? 0 : 1 + (uint32_t)thread;
+  gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
+static void
 drag_begin(GtkGestureDrag *gesture, double x, double y, gpointer data) {
   TdTimelineCanvas *self = data;
   TdCanvas *canvas = data;
@@ -292,6 +302,7 @@ drag_begin(GtkGestureDrag *gesture, double x, double y, gpointer data) {
   if (go_to_bookmark(self, x, y)) return;
   uint32_t node = td_timeline_canvas_node_at(canvas, x, y);
   scrub(self, x);
+  choose_thread(self, y);
   if (node != TD_NONE) td_playhead_set_selection(td_canvas_get_playhead(canvas), node);
 }
 
