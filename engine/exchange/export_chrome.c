@@ -124,13 +124,24 @@ begin_cb(uint32_t number, uint64_t ns, const td_track_slice *slice, td_track_flo
   print_flows(self, track, ns, 'f', ended);
 }
 
+/* Tools show them beside the arguments of the begin. */
 static void
-end_cb(uint32_t number, uint64_t ns, td_track_flows begun, void *data) {
+print_wait(chrome *self, const td_track_wait *wait) {
+  const char *separator = "";
+  fputs(", \"args\": {", self->out);
+  print_text_argument(self, "holder", wait->holder, &separator);
+  fprintf(self->out, "%s\"held_ns\": %" PRIu64 ", \"late_ns\": %" PRIu64 "}", separator,
+          wait->held_ns, wait->late_ns);
+}
+
+static void
+end_cb(uint32_t number, uint64_t ns, td_track_flows begun, const td_track_wait *wait, void *data) {
   chrome *self = data;
   const chrome_track *track = &self->tracks[number];
   print_flows(self, track, ns, 's', begun);
   begin_event(self, 'E', track);
   print_time(self, ns);
+  if (wait) print_wait(self, wait);
   fputs("}", self->out);
 }
 
@@ -140,7 +151,7 @@ mark_cb(uint32_t number, uint64_t ns, const td_track_slice *slice, td_track_flow
         void *data) {
   chrome *self = data;
   print_slice(self, &self->tracks[number], begun.n ? 'B' : 'i', ns, slice);
-  if (begun.n) end_cb(number, ns, begun, data);
+  if (begun.n) end_cb(number, ns, begun, NULL, data);
 }
 
 static void

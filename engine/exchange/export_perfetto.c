@@ -88,11 +88,15 @@ intern(perfetto *self, td_text_table *table, uint32_t field, const char *text) {
 }
 
 static void
-annotate_id(perfetto *self, const char *name, uint32_t value) {
-  if (value == TD_NONE) return;
+annotate_number(perfetto *self, const char *name, uint64_t value) {
   td_proto_text(&self->inner, DebugAnnotation_name, name);
   td_proto_varint(&self->inner, DebugAnnotation_uint_value, value);
   td_proto_message(&self->event, TrackEvent_debug_annotations, &self->inner);
+}
+
+static void
+annotate_id(perfetto *self, const char *name, uint32_t value) {
+  if (value != TD_NONE) annotate_number(self, name, value);
 }
 
 static void
@@ -114,6 +118,13 @@ put_slice(perfetto *self, const td_track_slice *slice) {
   annotate_id(self, "graph_task", slice->graph_task);
   annotate_text(self, "label", slice->label);
   annotate_text(self, "module", slice->module);
+}
+
+static void
+put_wait(perfetto *self, const td_track_wait *wait) {
+  annotate_text(self, "holder", wait->holder);
+  annotate_number(self, "held_ns", wait->held_ns);
+  annotate_number(self, "late_ns", wait->late_ns);
 }
 
 static void
@@ -174,9 +185,10 @@ begin_cb(uint32_t track, uint64_t ns, const td_track_slice *slice, td_track_flow
 }
 
 static void
-end_cb(uint32_t track, uint64_t ns, td_track_flows begun, void *data) {
+end_cb(uint32_t track, uint64_t ns, td_track_flows begun, const td_track_wait *wait, void *data) {
   perfetto *self = data;
   begin_event(self, SLICE_END, track);
+  if (wait) put_wait(self, wait);
   put_flows(self, TrackEvent_flow_ids, begun);
   write_event(self, ns);
 }

@@ -171,7 +171,8 @@ give_thread(const td_table_facts *self, const td_catalog *catalog, uint32_t i) {
   const td_catalog_thread *thread = &catalog->threads[i];
   TD_ROW(self->sink, threads, .thread = td_cell_int(i), .name = td_cell_text(thread->name),
          .device = td_cell_text(td_catalog_device_name(catalog, thread->device)),
-         .process = td_cell_int(thread->process), .in_pool = td_cell_bool(thread->in_pool));
+         .process = td_cell_int(thread->process), .in_pool = td_cell_bool(thread->in_pool),
+         .tid = thread->tid ? td_cell_int(thread->tid) : (td_cell){0});
 }
 
 void

@@ -6,6 +6,8 @@
 
 #include <inttypes.h>
 
+#define TIDS_MAX (1u << 22) /* of Linux */
+
 static uint32_t
 pid_of(const td_catalog *catalog, uint32_t process) {
   uint32_t pid = process < catalog->n_processes ? catalog->processes[process].pid : 0;
@@ -43,6 +45,16 @@ name_of_track(const td_catalog *catalog, td_track_role role, uint32_t id, int32_
   return name;
 }
 
+/* The system's number, so that traces of other tools fit. A thread that has none gets one that the
+ * system never gives, unless the tape has none at all. */
+static uint32_t
+tid_of(const td_catalog *catalog, uint32_t thread) {
+  uint32_t tid = thread < catalog->n_threads ? catalog->threads[thread].tid : 0;
+  bool has_any = catalog->n_threads && catalog->threads[0].tid;
+  if (tid && tid <= TIDS_MAX) return tid;
+  return has_any ? TIDS_MAX + 1 + thread : thread + 1;
+}
+
 td_track
 td_track_describe(const td_catalog *catalog, td_track_role role, uint32_t id, int32_t stream,
                   td_track_texts *texts) {
@@ -55,7 +67,7 @@ td_track_describe(const td_catalog *catalog, td_track_role role, uint32_t id, in
   texts->process = td_catalog_process_label(catalog, process);
   return (td_track){.kind = kinds[role],
                     .pid = pid_of(catalog, process),
-                    .tid = id + 1,
+                    .tid = tid_of(catalog, id),
                     .process = texts->process,
                     .name = texts->name};
 }

@@ -21,6 +21,14 @@ typedef struct td_track_slice {
   uint32_t node, graph_task;
 } td_track_slice;
 
+/* Of a wait for a lock, at its end: who had the lock for longest meanwhile, for how long threads
+ * had it, and for how long the waiting thread had yet to wake. The text is borrowed for the call.
+ */
+typedef struct td_track_wait {
+  const char *holder; /* "2 second", or NULL: not known */
+  uint64_t held_ns, late_ns;
+} td_track_wait;
+
 /* Flows are numbers: each begins at one slice and ends at another. */
 typedef struct td_track_flows {
   const uint64_t *numbers;
@@ -34,7 +42,8 @@ typedef struct td_track_sink {
   void (*track)(const td_track *track, void *data);
   void (*begin)(uint32_t track, uint64_t ns, const td_track_slice *slice, td_track_flows ended,
                 void *data);
-  void (*end)(uint32_t track, uint64_t ns, td_track_flows begun, void *data);
+  void (*end)(uint32_t track, uint64_t ns, td_track_flows begun, const td_track_wait *wait,
+              void *data); /* wait: NULL, unless a wait for a lock ends */
   void (*mark)(uint32_t track, uint64_t ns, const td_track_slice *slice, td_track_flows begun,
                void *data);
   void (*count)(uint32_t track, uint64_t ns, uint64_t value, void *data);

@@ -3,6 +3,8 @@
 #include "engine/exchange/tape_walk.h"
 #include "engine/exchange/track_flows.h"
 #include "engine/exchange/track_names.h"
+#include "engine/profile/held_waits.h"
+#include "engine/profile/report/report_keys.h"
 #include "engine/profile/span_stacks.h"
 
 #include <inttypes.h>
@@ -29,6 +31,10 @@ typedef struct tracks {
   td_number_map passes;  /* by graph task: 1 + the track, or 0: it is over */
   uint32_t n_passes;     /* that are not over */
   td_flights flights;
+  td_held_waits waits;
+  td_track_wait ended; /* the wait that the present event ends */
+  size_t ended_of;     /* its thread, or SIZE_MAX */
+  char *holder;        /* (owned) */
   td_flow_list landed;
   uint64_t now;
 } tracks;
@@ -70,7 +76,7 @@ let_go(tracks *self, uint32_t thread) {
   held_end *held = held_of(self, thread);
   if (!held->is_held) return;
   td_track_flows begun = {held->flows.numbers, held->flows.n};
-  self->sink->end(held->track, held->ns, begun, self->sink->data);
+  self->sink->end(held->track, held->ns, begun, NULL, self->sink->data);
   held->is_held = false;
   held->flows.n = 0;
 }
@@ -127,6 +133,27 @@ opened_cb(size_t lane, uint32_t depth, const td_open_span *span, void *data) {
   free(name);
 }
 
+/* What a wait for a lock was for, told right before its span ends. */
+static const td_track_wait *
+wait_of(const tracks *self, size_t lane, const td_open_span *span) {
+  return span->kind == TD_SPAN_LOCK && self->ended_of == lane ? &self->ended : NULL;
+}
+
+static void
+wait_cb(const td_held_wait *wait, void *data) {
+  tracks *self = data;
+  uint32_t holder = td_held_wait_longest(wait)->holder;
+  self->ended = (td_track_wait){0};
+  self->ended_of = wait->thread;
+  free(self->holder);
+  self->holder = holder == TD_NONE ? NULL : td_report_thread_name(self->catalog, holder);
+  self->ended.holder = self->holder;
+  for (uint32_t i = 0; i < wait->n_stretches; i++) {
+    self->ended.held_ns += wait->stretches[i].held_ns;
+    self->ended.late_ns += wait->stretches[i].late_ns;
+  }
+}
+
 static void
 closed_cb(size_t lane, uint32_t depth, const td_open_span *span, uint64_t end_ns, void *data) {
   tracks *self = data;
@@ -134,7 +161,7 @@ closed_cb(size_t lane, uint32_t depth, const td_open_span *span, uint64_t end_ns
   if (span->kind == TD_SPAN_ACTIVITY) return;
   let_go_before(self, (uint32_t)lane, end_ns);
   if (span->kind != TD_SPAN_NODE) {
-    self->sink->end(track, end_ns, no_flows, self->sink->data);
+    self->sink->end(track, end_ns, no_flows, wait_of(self, lane, span), self->sink->data);
     return;
   }
   let_go(self, (uint32_t)lane);
@@ -164,7 +191,7 @@ take_gradient(tracks *self, const td_event_buffer_add *add) {
 
 static void
 end_open_pass(tracks *self, uint64_t *open, uint64_t now) {
-  self->sink->end((uint32_t)*open - 1, now, no_flows, self->sink->data);
+  self->sink->end((uint32_t)*open - 1, now, no_flows, NULL, self->sink->data);
   *open = 0;
   self->n_passes--;
 }
@@ -202,7 +229,7 @@ take_kernel(tracks *self, const td_event_kernel *kernel) {
   uint64_t begin = kernel->event.time + kernel->queued;
   slice.name = td_tape_string(self->tape, kernel->name);
   self->sink->begin(track, begin, &slice, no_flows, self->sink->data);
-  self->sink->end(track, begin + kernel->took, no_flows, self->sink->data);
+  self->sink->end(track, begin + kernel->took, no_flows, NULL, self->sink->data);
 }
 
 static void
@@ -219,7 +246,7 @@ end_kernel(tracks *self, const td_event_kernel_end *kernel) {
   uint64_t *n = td_number_map_find(&self->kernels, track);
   if (!n || !*n) return;
   --*n;
-  self->sink->end(track, kernel->event.time, no_flows, self->sink->data);
+  self->sink->end(track, kernel->event.time, no_flows, NULL, self->sink->data);
 }
 
 static void
@@ -272,6 +299,8 @@ event_cb(const td_catalog *catalog, uint64_t seq, const td_any_event *any, void 
   const td_event_type *type = td_event_type_get(any->event.kind);
   self->catalog = catalog;
   self->now = TD_MAX(self->now, any->event.time);
+  self->ended_of = SIZE_MAX;
+  td_held_waits_take(&self->waits, any, seq, any->event.time);
   take(self, any);
   if (type->lane == TD_LANE_queue) take_size(self, &any->event, type);
   if (type->lane == TD_LANE_flags && type->flag.flag) take_flag(self, any, type);
@@ -283,6 +312,7 @@ static void
 whole_cb(const td_catalog *catalog, uint64_t first, uint64_t end, void *data) {
   tracks *self = data;
   self->catalog = catalog;
+  self->ended_of = SIZE_MAX;
   td_span_stacks_finish(&self->spans, 0, self->now);
   for (uint32_t i = 0; i < self->n_held; i++)
     let_go(self, i);
@@ -294,6 +324,8 @@ whole_cb(const td_catalog *catalog, uint64_t first, uint64_t end, void *data) {
 static void
 fini(tracks *self) {
   td_span_stacks_fini(&self->spans);
+  td_held_waits_fini(&self->waits);
+  free(self->holder);
   td_flights_clear(&self->flights);
   td_number_map_fini(&self->numbers);
   td_number_map_fini(&self->kernels);
@@ -309,6 +341,7 @@ td_tracks_write(td_tape *tape, const td_export_wish *wish, const td_track_sink *
                 td_error *error) {
   tracks self = {.tape = tape, .sink = sink};
   self.spans = (td_span_stacks){.listener = closed_cb, .opened = opened_cb, .data = &self};
+  self.waits = (td_held_waits){.listener = wait_cb, .data = &self};
   const td_walk_listener listener = {.event = event_cb, .whole = whole_cb, .data = &self};
   td_status status = td_tape_walk(tape, wish, &listener, error);
   fini(&self);

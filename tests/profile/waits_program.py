@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""waits_program.py KIND DEVICES LOG: backward passes whose nodes wait in known ways, on so many simulated devices. Each node
-writes into LOG when its function ran, by the program's own clock: see waits_truth.py."""
+"""waits_program.py KIND DEVICES LOG [SHARE]: backward passes whose nodes wait in known ways, on so many simulated devices. Each node
+writes into LOG when its function ran, by the program's own clock: see waits_truth.py.
+The functions take that share of their time."""
 import hashlib
 import json
 import sys
@@ -10,6 +11,7 @@ import time
 import torch
 
 KIND, DEVICES, LOG = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+SHARE = float(sys.argv[4]) if len(sys.argv) > 4 else 1
 torch.set_num_threads(1)
 log, n_made = [], 0
 
@@ -32,6 +34,10 @@ def compute(ms):
         hashlib.pbkdf2_hmac("sha256", b"word", b"salt", 400)
 
 
+def nothing(ms):
+    """Then the gradient goes on as it came."""
+
+
 class Work(torch.autograd.Function):
     @staticmethod
     def forward(ctx, number, do, ms, *xs):
@@ -41,8 +47,8 @@ class Work(torch.autograd.Function):
     @staticmethod
     def backward(ctx, g):
         begin = time.monotonic_ns()
-        ctx.do(ctx.ms)
-        g = g * 1
+        ctx.do(SHARE * ctx.ms)
+        g = g if ctx.do is nothing else g * 1
         log.append((ctx.number, begin, time.monotonic_ns()))
         return (None, None, None, *[g] * ctx.n)
 
@@ -91,6 +97,13 @@ def hub():
     return work(0, sleep, 2, *[work(i, sleep, 2, shared) for i in range(2 * DEVICES)]).sum()
 
 
+def bound():
+    """A hub that has little else to do than sums."""
+    weight = torch.ones(4_000_000, device="sim:0", requires_grad=True)
+    shared = weight * 1
+    return work(0, nothing, 0, *[work(i, nothing, 0, shared) for i in range(3 * DEVICES)]).sum()
+
+
 def two():
     losses = [chain(12, leaf(), sleep, ms).sum() for ms in (6, 9)]
     start = threading.Barrier(2)
@@ -108,6 +121,7 @@ KINDS = {
     "chain": lambda: chain(16, leaf(), sleep, 4).sum().backward(),
     "fan": lambda: fan(sleep, 4).backward(),
     "hub": lambda: hub().backward(),
+    "lock-bound hub": lambda: bound().backward(),
     "two callers": two,
     "re-entrant": lambda: Inner.apply(chain(4, leaf(), sleep, 4)).sum().backward(),
     "GIL": lambda: fan(spin, 4).backward(),

@@ -204,6 +204,11 @@ def check_whatif(window, tape):
     devices = window.find("spin button", "Devices beside the CPU; 0: as recorded").queryText()
     assert devices.getText(0, devices.characterCount) == "as recorded"
     window.read(lambda text: text.startswith("Recorded: ") and f"{100 * told['error']:.1f}\u00a0% off" in text)
+    entry = window.find("text", "Functions or nodes that take so many times as long")
+    window.click_on(lambda: entry)
+    window.type("hook")
+    window.key("Return")
+    window.read(lambda text: "no hook was called in these passes" in text)
 
 
 def check_memory(window, tape):

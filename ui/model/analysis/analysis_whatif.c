@@ -63,7 +63,7 @@ tell(TdTable *table, const td_whatif *whatif) {
 }
 
 static TdTable *
-run(td_tape *tape, const TdAnalysisWish *wish, GArray *scalings, td_error *error) {
+run(td_tape *tape, const TdAnalysisWish *wish, GArray *scalings, unsigned frees, td_error *error) {
   td_virtual_plan plans[TD_N_SCHEDULES];
   td_virtual_result results[TD_N_SCHEDULES];
   td_whatif whatif;
@@ -72,7 +72,8 @@ run(td_tape *tape, const TdAnalysisWish *wish, GArray *scalings, td_error *error
                                  .n_devices = wish->n_devices,
                                  .n_workers = MAX(wish->n_workers, 1),
                                  .scalings = (const td_scaling *)(void *)scalings->data,
-                                 .n_scalings = scalings->len};
+                                 .n_scalings = scalings->len,
+                                 .frees = frees};
   if (td_whatif_make(tape, plans, TD_N_SCHEDULES, TD_WHATIF_SKIP_WARMING, &whatif, results,
                      error) != TD_OK)
     return NULL;
@@ -88,6 +89,7 @@ TdTable *
 td_analysis_whatif(td_tape *tape, const TdAnalysisWish *wish, td_error *error) {
   g_auto(GStrv) words = g_strsplit_set(wish->changes, " ,", -1);
   g_autoptr(GArray) scalings = g_array_new(FALSE, FALSE, sizeof(td_scaling));
-  if (td_whatif_read_changes(words, scalings, error)) return NULL;
-  return run(tape, wish, scalings, error);
+  unsigned frees = 0;
+  if (td_whatif_read_changes(words, scalings, &frees, error)) return NULL;
+  return run(tape, wish, scalings, frees, error);
 }

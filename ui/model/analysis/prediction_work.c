@@ -38,14 +38,16 @@ write_tape(const Job *job, const char *output, td_error *error) {
   td_tape *tape;
   g_auto(GStrv) words = g_strsplit_set(job->changes, " ,", -1);
   g_autoptr(GArray) scalings = g_array_new(FALSE, FALSE, sizeof(td_scaling));
-  td_status status = td_whatif_read_changes(words, scalings, error);
+  unsigned frees = 0;
+  td_status status = td_whatif_read_changes(words, scalings, &frees, error);
   if (!status) status = td_tape_open(job->path, &tape, error);
   if (status) return status;
   const td_virtual_plan plan = {.schedule = td_schedule_find(job->policy),
                                 .n_devices = job->n_devices,
                                 .n_workers = MAX(job->n_workers, 1),
                                 .scalings = (const td_scaling *)(void *)scalings->data,
-                                .n_scalings = scalings->len};
+                                .n_scalings = scalings->len,
+                                .frees = frees};
   status = td_prediction_write(tape, &plan, output, true, error);
   td_tape_close(tape);
   if (!status) (void)td_segments_add(output, TD_SEGMENT_EVENTS, NULL); /* it is as good without */
