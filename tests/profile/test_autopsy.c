@@ -233,7 +233,14 @@ test_gone(void) {
     g_assert_cmpint(found.lacks_end, ==, n_gone == 1); /* it may have come, and not said so */
     td_autopsy_fini(&self);
   }
-  td_autopsy self = {0}; /* all at once, after a long wait */
+  td_autopsy self = {0}; /* after another one had ended */
+  take_all(&self, 1, 5);
+  td_autopsy_end(&self, 0, 1, S);
+  td_autopsy_go(&self, 1, 2 * S);
+  g_assert_true(td_autopsy_ended_by_itself(&self, &self.processes[0]));
+  g_assert_false(td_autopsy_ended_by_itself(&self, &self.processes[1]));
+  td_autopsy_fini(&self);
+  /* all at once, after a long wait */
   take_all(&self, 1, 5);
   take(&self, 0, (made){.operation = "BARRIER", .size = 3, .number = 5, .time = S});
   take(&self, 2, (made){.operation = "BARRIER", .rank = 2, .size = 3, .number = 5, .time = S});

@@ -255,10 +255,13 @@ find_difference(const td_autopsy_group *group) {
   return found;
 }
 
+/* Whether what ended `other` may have ended a process that was gone: not if that was long before.
+ */
 static bool
-are_gone_together(const td_autopsy_process *a, const td_autopsy_process *b) {
-  uint64_t apart = a->end > b->end ? a->end - b->end : b->end - a->end;
-  return a->is_gone && b->is_gone && apart < TOGETHER_NS;
+may_be_ended_with(const td_autopsy_process *process, const td_autopsy_process *other) {
+  if (!process->is_gone || !other->has_ended) return false;
+  if (other->end <= process->end) return true;
+  return other->is_gone && other->end - process->end < TOGETHER_NS;
 }
 
 /* SIGHUP, SIGINT and SIGTERM end all ranks at about the same time, and SIGKILL may do so. */
@@ -267,7 +270,7 @@ td_autopsy_ended_by_itself(const td_autopsy *self, const td_autopsy_process *pro
   int32_t status = process->status;
   for (uint32_t i = 0; i < self->n_processes; i++) {
     const td_autopsy_process *other = &self->processes[i];
-    if (other != process && other->n_groups && are_gone_together(process, other)) return false;
+    if (other != process && other->n_groups && may_be_ended_with(process, other)) return false;
   }
   return process->has_ended && status != 128 + 1 && status != 128 + 2 && status != 128 + 15;
 }

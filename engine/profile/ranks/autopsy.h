@@ -12,7 +12,8 @@
  * from outside ended it, or another rank before. Else the others must have waited for a second at
  * least, and twice as long as ever before. If all processes ended well, no rank is named. Of two
  * sides the larger one is right, or else that of the lowest rank. Processes that are gone within
- * two seconds of each other were ended from outside. One that alone is gone was not.
+ * two seconds of each other were ended from outside, and so was one that was gone after another one
+ * had ended. One that was gone first and alone was not.
  *
  * Sends and receives are counted for each two ranks: messages.h.
  *

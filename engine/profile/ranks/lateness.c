@@ -336,7 +336,7 @@ td_lateness_find(const td_lateness *self, td_late *found) {
   for (uint32_t i = 0; i < self->n_places; i++) {
     const td_late_place *place = &self->places[i];
     uint32_t n = count(self, place);
-    if (n < n_passes - n_passes / 4 || are_others_behind(self, place, n_passes)) continue;
+    if (n * 5 < n_passes * 3 || are_others_behind(self, place, n_passes)) continue;
     uint64_t behind = median(self, place);
     if (behind <= found->behind) continue;
     *found = (td_late){place->process, n, n_passes, behind, place->seq, place->words};

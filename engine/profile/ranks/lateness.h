@@ -9,7 +9,7 @@
  * Waits for operations of groups do not count. A rank is behind in a place by what that took longer
  * than in the median of the other ranks.
  *
- * Of the last hundred passes, twenty at least, it must have been so in three quarters: by 1 ms and
+ * Of the last hundred passes, twenty at least, it must have been so in three fifths: by 1 ms and
  * 3 % of the time from pass to pass. Meanwhile each other rank must have waited half as long, and
  * none may have been behind there in more than a tenth. So chance is not named, nor a rank that
  * others do not wait for. */
