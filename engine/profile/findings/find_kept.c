@@ -18,6 +18,13 @@ begin_period(td_find_kept *self) {
   self->periods[self->n++] = (td_period){.first_node = self->next_node, .root = TD_NONE};
 }
 
+/* Nodes of a period after the first begin to live (1), or the last one goes (-1). */
+static void
+count_alive(td_find_kept *self, const td_period *period, int sign) {
+  self->n_alive += (uint32_t)sign;
+  if (period->creates_graph) self->n_alive_creating += (uint32_t)sign;
+}
+
 void
 td_find_kept_make(td_find_kept *self, const td_event_node_new *event) {
   uint32_t node = event->node;
@@ -29,7 +36,7 @@ td_find_kept_make(td_find_kept *self, const td_event_node_new *event) {
   self->next_node = TD_MAX(self->next_node, node + 1);
   period->n_made++;
   bool counts = self->n > 1;
-  if (counts && period->n_alive == 0) self->n_alive++;
+  if (counts && period->n_alive == 0) count_alive(self, period, 1);
   if (counts) self->n_nodes++;
   period->n_alive++;
 }
@@ -47,7 +54,10 @@ void
 td_find_kept_begin_pass(td_find_kept *self, const td_event_graph_task_begin *event) {
   self->n_again_now = 0;
   if (!self->n) return;
-  self->periods[self->n - 1].creates_graph |= event->create_graph && event->accumulate_grad;
+  td_period *period = &self->periods[self->n - 1];
+  if (period->creates_graph || !event->create_graph || !event->accumulate_grad) return;
+  period->creates_graph = true;
+  if (self->n > 1 && period->n_alive) self->n_alive_creating++;
 }
 
 /* Those of the first period, and of the last two before this one, are not looked at. */
@@ -68,7 +78,7 @@ td_find_kept_free(td_find_kept *self, uint32_t node) {
   period->n_alive--;
   if (period == self->periods) return;
   self->n_nodes--;
-  if (period->n_alive == 0) self->n_alive--;
+  if (period->n_alive == 0) count_alive(self, period, -1);
 }
 
 /* Two passes may still need what they have. */
@@ -76,13 +86,12 @@ static void
 look(td_find_kept *self, uint64_t seq) {
   self->n_kept = self->n_alive;
   self->n_kept_nodes = self->n_nodes;
-  for (uint32_t i = TD_MAX(self->n - 2, 1u); i < self->n; i++) {
+  self->n_creating = self->n_alive_creating;
+  for (uint32_t i = self->n > 2 ? self->n - 2 : 1; i < self->n; i++) {
     self->n_kept -= self->periods[i].n_alive > 0;
     self->n_kept_nodes -= self->periods[i].n_alive;
+    self->n_creating -= self->periods[i].creates_graph && self->periods[i].n_alive > 0;
   }
-  self->n_creating = 0;
-  for (uint32_t i = 1; i + 2 < self->n; i++)
-    self->n_creating += self->periods[i].creates_graph && self->periods[i].n_alive > 0;
   self->n_again = self->n_again_now;
   self->lowest = TD_MAX(self->lowest, 1u);
   while (self->lowest < self->n && !self->periods[self->lowest].n_alive)

@@ -22,7 +22,8 @@ typedef struct td_find_kept {
   bool is_confused;   /* ids do not rise from period to period: the tape was joined */
   uint32_t lowest;    /* of the periods after the first one, up to which none has nodes left */
   uint32_t n_alive;   /* of them, that have nodes left */
-  uint64_t n_nodes;   /* of these */
+  uint32_t n_alive_creating; /* of these, whose passes made a graph */
+  uint64_t n_nodes;          /* of these */
   /* at the end of the last pass: */
   uint32_t n_kept;       /* periods that ended two passes before, or earlier, and have nodes left */
   uint64_t n_kept_nodes; /* of these */

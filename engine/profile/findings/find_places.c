@@ -20,19 +20,19 @@ td_find_places_begin_pass(td_find_places *self, const td_event_graph_task_begin 
   TD_GROW(self->passes, self->n_passes, self->passes_capacity);
   self->passes[self->n_passes++] =
       (td_pass_place){seq, UINT64_MAX, event->graph_task, self->n_begun, self->n_open > 0};
+  *td_number_map_put(&self->open, event->graph_task) = self->n_passes;
   self->n_open++;
 }
 
 void
 td_find_places_end_pass(td_find_places *self, uint32_t graph_task, uint64_t seq) {
-  for (uint32_t i = self->n_passes; i > 0 && self->n_open; i--) {
-    td_pass_place *pass = &self->passes[i - 1];
-    if (pass->graph_task != graph_task || pass->end_seq != UINT64_MAX) continue;
-    pass->end_seq = seq;
-    pass->overlaps |= i < self->n_passes;
-    self->n_open--;
-    return;
-  }
+  uint64_t *number = td_number_map_find(&self->open, graph_task);
+  if (!number || !*number) return;
+  td_pass_place *pass = &self->passes[*number - 1];
+  pass->end_seq = seq;
+  pass->overlaps |= *number < self->n_passes;
+  self->n_open--;
+  *number = 0;
 }
 
 /* A step is counted when it is over. */
@@ -67,5 +67,6 @@ void
 td_find_places_fini(td_find_places *self) {
   free(self->steps);
   free(self->passes);
+  td_number_map_fini(&self->open);
   *self = (td_find_places){0};
 }

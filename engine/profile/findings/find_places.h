@@ -4,6 +4,7 @@
  * engine/profile/findings. Zero-initialise. */
 #pragma once
 
+#include "engine/base/number_map.h"
 #include "engine/profile/findings/finding.h"
 
 /* The end of a step, which the program counted with this event. */
@@ -24,7 +25,8 @@ typedef struct td_find_places {
   uint32_t n_steps, steps_capacity;
   td_pass_place *passes; /* (owned) in the order in which they begin */
   uint32_t n_passes, passes_capacity, n_open;
-  uint32_t n_begun; /* also inside of others */
+  uint32_t n_begun;   /* also inside of others */
+  td_number_map open; /* by graph task: number of the pass from 1; 0: it is over */
 } td_find_places;
 
 void td_find_places_step(td_find_places *self, const td_event_step *event, uint64_t seq);
