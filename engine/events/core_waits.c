@@ -16,9 +16,10 @@
 #include <unistd.h>
 
 #define LEAST_NS 10000 /* a shorter wait is kept for the next look */
+#define KEPT_SHARE 4   /* a descriptor in the first quarter of those allowed stays open */
 
 typedef struct account {
-  td_own_file file; /* (owned) the kernel's account of this thread */
+  td_own_file file; /* (owned) the kernel's account of this thread, if it is kept open */
   uint32_t process; /* of n_forks, for which the file is open */
   uint32_t session; /* of the recording in which it began; 0: none */
   uint64_t since;   /* ticks */
@@ -77,6 +78,13 @@ open_account(account *self) {
   self->process = n_forks;
 }
 
+/* A program with many threads may need all descriptors that it is allowed: then none is kept. */
+static bool
+may_keep(const account *self) {
+  struct rlimit limit;
+  return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)self->file.fd < limit.rlim_cur / KEPT_SHARE;
+}
+
 /* "RAN WAITED TIMES": ns on a core, ns in which it could run and had none, and how often. */
 static bool
 parse(char *text, uint64_t *waited) {
@@ -95,6 +103,10 @@ read_waited(account *self, uint64_t *waited) {
   if (self->process != n_forks || !td_own_file_is_there(&self->file)) open_account(self);
   if (self->file.fd < 0) return false;
   ssize_t n = pread(self->file.fd, text, sizeof text - 1, 0);
+  if (!may_keep(self)) {
+    td_own_file_close(&self->file);
+    self->file.fd = -1;
+  }
   if (n <= 0) return false;
   text[n] = 0;
   return parse(text, waited);
