@@ -104,7 +104,7 @@ def end_of(events, n_steps):
     begin = steps[-n_steps - 1] + 1
     volatile = ("seq", "t", "waited", "stack")
     return [{name: value for name, value in event.items() if name not in volatile} for event in events[begin:]
-            if event["event"] not in ("string", "session_end", "thread_state", "recorder_took")]
+            if event["event"] not in ("string", "session_end", "thread_state", "recorder_took", "core_wait")]
 
 
 def has_ended(process):

@@ -262,7 +262,7 @@ class Plants(unittest.TestCase):
                 self.assertIn("rank 1 · main: still ran nodes", run(TAPEDECK, "report", self.tape, "--idle"))
                 self.assertIn("every rule holds", run(TAPEDECK, "check", self.tape))
                 begins = run(TAPEDECK, "events", self.tape, "--json", "--kind", "collective_begin").splitlines()
-                begins = [json.loads(line) for line in begins]
+                begins = [begin for begin in map(json.loads, begins) if begin["graph_task"] is not None]  # others lie outside of passes
                 self.assertEqual({begin["node"] is not None for begin in begins}, {program is REDUCED})
                 if program is REDUCED and version != "1.13.1":  # whose gloo does not tell
                     self.assertEqual({begin["operation"] for begin in begins}, {"ALLREDUCE"})
