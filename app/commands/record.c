@@ -20,7 +20,7 @@ static int
 run(const td_record_options *options, char **command) {
   td_record_result result = {0};
   td_record_session_run(options, command, td_line_announcer_get(), &result);
-  td_record_report_print(&result, &options->steps, command[0]);
+  td_record_report_print(&result, options, command[0]);
   int status = result.status;
   td_record_result_fini(&result);
   return status;

@@ -50,9 +50,9 @@ print_answers(td_tape *tape, const td_findings *findings) {
 }
 
 /* What was recorded, and what `findings` says of it; without that if nobody can tell. *stopped is
- * what the recorder did no more. Prints the answers about the tape. */
+ * what the recorder did no more. Prints the answers about the tape, if it shall. */
 static char *
-dup_found(const char *recorded, td_tape *tape, uint32_t *stopped) {
+dup_found(const char *recorded, td_tape *tape, bool with_answers, uint32_t *stopped) {
   td_findings findings = {0};
   bool is_short = td_tape_info_get(tape)->n_events <= EVENTS_SEARCHED;
   td_status status = is_short ? td_findings_make(tape, &findings, NULL) : TD_UNSUPPORTED;
@@ -63,16 +63,16 @@ dup_found(const char *recorded, td_tape *tape, uint32_t *stopped) {
   const char *title = findings.n ? td_finding_kind_title(findings.items[0].kind) : NULL;
   char *text = td_printed_dup(sentence, {"tapes", recorded}, {"findings", count}, {"title", title});
   *stopped = findings.recorder_stopped;
-  if (!status) print_answers(tape, &findings);
+  if (!status && with_answers) print_answers(tape, &findings);
   td_findings_fini(&findings);
   return text;
 }
 
 static char *
-dup_found_in(const char *recorded, const char *path, uint32_t *stopped) {
+dup_found_in(const char *recorded, const char *path, bool with_answers, uint32_t *stopped) {
   td_tape *tape = NULL;
   if (td_tape_open(path, &tape, NULL)) return g_strdup(recorded);
-  char *text = dup_found(recorded, tape, stopped);
+  char *text = dup_found(recorded, tape, with_answers, stopped);
   td_tape_close(tape);
   return text;
 }
@@ -115,7 +115,7 @@ needs_trust(const td_session_tapes *tapes) {
 
 static void
 print_tapes(const td_record_outcome *outcome, const td_session_tapes *tapes,
-            const td_steps_choice *steps) {
+            const td_steps_choice *steps, bool with_answers) {
   g_autofree char *names = list_names(tapes->tapes);
   g_autofree char *joined = tapes->joined ? td_shell_name(tapes->joined) : NULL;
   bool is_cut;
@@ -125,7 +125,8 @@ print_tapes(const td_record_outcome *outcome, const td_session_tapes *tapes,
                      : tapes->tapes->len == 1 && !is_cut ? first->path
                                                          : NULL;
   uint32_t stopped = 0;
-  g_autofree char *found = path ? dup_found_in(recorded, path, &stopped) : g_strdup(recorded);
+  g_autofree char *found =
+      path ? dup_found_in(recorded, path, with_answers, &stopped) : g_strdup(recorded);
   if (joined)
     fprintf(stderr, "tapedeck: recorded %u processes (%s) into %s; see it with: tapedeck %s %s\n",
             tapes->tapes->len, names, found, td_command_to_see(), joined);
@@ -166,12 +167,13 @@ print_nothing(const td_record_outcome *outcome, const td_session_tapes *tapes,
 }
 
 void
-td_record_report_print(const td_record_result *result, const td_steps_choice *steps,
+td_record_report_print(const td_record_result *result, const td_record_options *options,
                        const char *program) {
+  const td_steps_choice *steps = &options->steps;
   if (result->problem)
     fprintf(stderr, "tapedeck: %s\n", result->problem);
   else if (result->n_tapes > 0)
-    print_tapes(&result->outcome, &result->tapes, steps);
+    print_tapes(&result->outcome, &result->tapes, steps, !options->inside);
   else if (result->outcome.n_elsewhere == 0)
     print_nothing(&result->outcome, &result->tapes, steps, program);
 }

@@ -131,7 +131,7 @@ class Export(unittest.TestCase):
                     name, among = (frames[-2], beside) if frames[-1].startswith("[") else (frames[-1], of_function)
                     among[name] += ns
                 self.assertEqual(+of_function, +collections.Counter({row["key"]: row["self"] for row in rows}))
-                parts = ("lock_wait", "pre_hooks", "post_hooks", "accumulate", "release", "push")
+                parts = ("lock_wait", "pre_hooks", "post_hooks", "accumulate", "release", "push", "no_core")
                 told = collections.Counter({row["key"]: sum(row["parts"][part] or 0 for part in parts) for row in rows})
                 self.assertEqual(beside - told, collections.Counter(), "less the recorder's own, which `report` has in no part")
                 self.assertEqual(+told - beside, collections.Counter())

@@ -25,6 +25,7 @@ DEADLINE_S = 150
 MAX_PROCESSES = 8
 DEADLY = ('SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGABRT', 'SIGUSR2', 'SIGXCPU', 'SIGKILL')
 WHOLE = re.compile(r'tapedeck: recorded \S.*; see it with: tapedeck (?:open|info) \S+')
+ANSWER = re.compile('tapedeck: (Where the time goes|Who waits|What holds memory|What was not looked for): .+')
 CUT = re.compile(r'tapedeck: recorded \S.*, (cut short because a process ended abruptly|so far: a process still runs); '
                  r'see it with: tapedeck (?:open|info) \S+')
 RUN_CUT = re.compile(r'tapedeck: \S+ is not complete, because the program ended abruptly \(status \d+\); see what it .*|'
@@ -237,8 +238,9 @@ class Round:
 class RecordedRound(Round):
     def judge_words(self, errors):
         certain = all(map(self.is_exact, range(len(self.plan.processes))))
-        lines = errors.splitlines()
-        assert len(lines) == 1 and WHOLE.fullmatch(lines[0]) and not (certain and CUT.fullmatch(lines[0])), errors
+        *answers, last = errors.splitlines()
+        assert all(map(ANSWER.fullmatch, answers)) and len(answers) <= 4, errors
+        assert WHOLE.fullmatch(last) and not (certain and CUT.fullmatch(last)), errors
 
     def judge_tape(self):
         """Returns how many passes it has."""

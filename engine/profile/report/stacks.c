@@ -20,6 +20,7 @@ typedef struct stacking {
 
 /* Frames beside the function; NULL: the function itself. */
 static const char *const frames[TD_N_LIFE_PARTS] = {[TD_LIFE_lock_wait] = "[waiting for a lock]",
+                                                    [TD_LIFE_no_core] = "[waiting for a core]",
                                                     [TD_LIFE_pre_hooks] = "[hooks]",
                                                     [TD_LIFE_post_hooks] = "[hooks]",
                                                     [TD_LIFE_accumulate] = "[handing over]",
