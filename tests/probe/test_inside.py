@@ -45,7 +45,7 @@ def wait_for_passes(folder, n):
 # Whatever the moment and the process, not the program, decides.
 ELSEWHERE = ('seq', 't', 'thread', 'pid', 'tid', 'name', 'program', 'address', 'expected', 'holder')
 ABOUT_THE_TAPE = ('setting', 'known', 'thread_new', 'thread_name', 'thread_state', 'process_new', 'string', 'probe_level', 'lock_wait',
-                  'lock_acquired', 'lock_released', 'lock_held', 'left_out', 'recorder_took', 'source_line')
+                  'lock_acquired', 'lock_released', 'lock_held', 'left_out', 'recorder_took', 'core_wait', 'source_line')
 
 
 class Inside(RecordCase):

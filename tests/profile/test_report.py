@@ -210,8 +210,13 @@ class Own(unittest.TestCase):
             self.assertEqual({row["key"] for row in told["rows"]}, calls.keys(), tape)
             for row in told["rows"]:
                 values = calls[row["key"]]
-                self.assertEqual((row["n"], row["self"], row["max"]), (len(values), sum(values), max(values)), (tape, row))
-                self.assertEqual((row["p50"], row["p95"]), (nearest_rank(values, 50), nearest_rank(values, 95)))
+                self.assertEqual(row["n"], len(values), (tape, row))
+                if without := row["parts"]["no_core"]:  # of it or of its hooks, locks and handing over
+                    self.assertLessEqual(row["self"], sum(values), (tape, row))
+                    self.assertGreaterEqual(row["self"] + without, sum(values), (tape, row))
+                else:
+                    self.assertEqual((row["self"], row["max"]), (sum(values), max(values)), (tape, row))
+                    self.assertEqual((row["p50"], row["p95"]), (nearest_rank(values, 50), nearest_rank(values, 95)))
                 self.assertEqual(row["parts"]["queue_wait"], queued[row["key"]], (tape, row))
                 self.assertAlmostEqual(row["share"], row["self"] / books.wall, places=6)
                 self.assertEqual(row["known"], "observed")
@@ -405,7 +410,9 @@ class Torch(unittest.TestCase):
                 n, us = profile[row["key"]]
                 self.assertEqual(row["n"], n, row)
                 self.assertIsNone(row["parts"]["push"])
-                misses[row["key"]].append(abs((row["self"] + took[row["key"]]) / 1e3 - us) - (0.01 * us + 10 * n))
+                ours, without = row["self"] + took[row["key"]], row["parts"]["no_core"] or 0
+                off = max(ours / 1e3 - us, us - (ours + without) / 1e3)  # the profiler has waits for a core in it
+                misses[row["key"]].append(off - (0.01 * us + 10 * n))
         for key, rounds in misses.items():
             self.assertEqual(len(rounds), ROUNDS)
             self.assertLess(min(rounds), 0, (net, key, rounds))
