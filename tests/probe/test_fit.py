@@ -194,7 +194,7 @@ class Observer(Fit):
         os.close(slave)
         said = os.read(master, 65536).decode().replace("\r\n", "\n")
         os.close(master)
-        self.assertRegex(said, r"^tapedeck: compiling an observer [^\r]*\.\.\.\n\r1 s (\r\d+ s )*\r\x1b\[Ktapedeck: recorded ")
+        self.assertRegex(said, r"^tapedeck: compiling an observer [^\r]*\.\.\.\n\r1 s (\r\d+ s )*\r\x1b\[Ktapedeck: Where the time goes: ")
 
     def test_two_recorders(self):
         shutil.copytree(self.kept, self.cache)
