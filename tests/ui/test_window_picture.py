@@ -79,8 +79,8 @@ class PictureWindow(Window):
 
 
 def test_as_shown(tape):
-    """The picture of each pane has the pixels of the screen. The chooser proposes its name, beside the tape."""
-    with PictureWindow(tape, "--at", "400", "--page", "memory") as window:
+    """The picture of each pane has the pixels of the screen. The chooser proposes its name, beside the tape. The layout has whole queues, as `render` has."""
+    with PictureWindow(tape, "--at", "400", "--page", "memory", "--layout", "teach") as window:
         for title, name in NAMES.items():
             path, box = fresh(f"picture-{name}.png"), window.place_of(lambda: window.find("image", title))
             window.choose(title, "s")
