@@ -6,8 +6,9 @@
     meson test -C build $(tests/for.py FILE...)
 
 A test is near a source if it shares words with it that few others have: functions that the source defines, and texts in quotes, such
-as the title of a pane or the word of a command. If no test does, the users of the source are asked, then their users. The reasons
-go to standard error. It is a guess: before a change is sent, every test runs."""
+as the title of a pane or the word of a command. If no test does, the users of the source are asked, then their users. BY_FOLDER
+adds the scripts to which no words lead, because they run commands. The reasons go to standard error. It is a guess: before a change is
+sent, every test runs."""
 import collections
 import pathlib
 import re
@@ -22,6 +23,41 @@ UNIT = re.compile(r"\{'unit': '([\w/]+)'")
 SCRIPT = re.compile(r"\{'script': '([\w/.]+)'([^}]*)\}")
 NAME = re.compile(r"'name': '(\w+)'")
 MOST_STEPS, MOST_TESTS, WORTH = 4, 10, 0.2
+# What a folder is for, as scripts try it from outside. A folder below another has the tests of the nearest.
+BY_FOLDER = {
+    "app/print": "record inside silent_mistakes",
+    "app/session/attach": "attach attach_unrecorded",
+    "app/session/observer": "fit other_users",
+    "app/session/remote": "remote_pipe remote_torch",
+    "engine/control": "control live",
+    "engine/events": "trace golden tape",
+    "engine/exchange": "export export_tracks export_waits import tape_arrow",
+    "engine/probe": "record_torch record hooks numerics steps",
+    "engine/probe/observer": "record_torch numerics births saved",
+    "engine/profile/answers": "answers cases",
+    "engine/profile/chain": "chain_truth",
+    "engine/profile/check": "check_segments check_spans cli",
+    "engine/profile/diff": "diff_by beside",
+    "engine/profile/findings": "findings silent_mistakes cases cuts",
+    "engine/profile/model": "critical_own critical_torch whatif_own whatif_truth",
+    "engine/profile/order": "order_own order_torch",
+    "engine/profile/quiz": "quiz",
+    "engine/profile/ranks": "ranks",
+    "engine/profile/report": "report_own report_torch idle range_tapes contention memory_report",
+    "engine/profile/why": "why_truth states",
+    "engine/replay": "replay golden contents cut_moments",
+    "engine/trace": "trace golden contents keep",
+    "ui/model/analysis": "window_analysis",
+    "ui/model/answers": "window_answers",
+    "ui/model/compare": "window_compare",
+    "ui/model/document": "window_layouts window_fold",
+    "ui/model/events": "window",
+    "ui/model/facts": "window_reader",
+    "ui/model/findings": "window_answers window_stops",
+    "ui/model/lesson": "window_lesson",
+    "ui/model/live": "window_live",
+    "ui/model/playhead": "window_ways",
+}
 
 
 def read(path):
@@ -84,6 +120,10 @@ class Map:
         self.tests, self.sources = tests(), sources()
         self.spoken = {path: set(re.findall(r"\w+", read(path))) | quoted(path) for path in [*self.tests, *self.sources]}
         self.quoted = {path: quoted(path) for path in self.tests}
+        self.test_named = {name: test for test, names in self.tests.items() for name in names}
+        unknown = set(" ".join(BY_FOLDER.values()).split()) - self.test_named.keys()
+        if unknown or not all((ROOT / folder).is_dir() for folder in BY_FOLDER):
+            sys.exit(f"for.py: BY_FOLDER has tests or folders that are not there: {unknown}")
         self.n_tests_with = collections.Counter(word for path in self.tests for word in self.spoken[path] | {path.stem})
 
     def worth(self, test, path):
@@ -111,6 +151,11 @@ class Map:
             level = [user for through in level for user in self.users(through) if user not in seen and not seen.add(user)]
         return self.of_folder(path)
 
+    def by_folder(self, path):
+        """[(test, the folder for which BY_FOLDER has it)]"""
+        folders = [folder for folder in path.relative_to(ROOT).parents if folder.as_posix() in BY_FOLDER]
+        return [(self.test_named[name], ROOT / folders[0]) for name in BY_FOLDER[folders[0].as_posix()].split()] if folders else []
+
     def of_folder(self, path):
         """Where nothing is shared: the tests of the folder of that name, else those that speak of the folder."""
         name = path.parent.name
@@ -127,7 +172,7 @@ def main(names):
         path = pathlib.Path(name).resolve()
         if not path.is_file() or not path.is_relative_to(ROOT):
             sys.exit(f"for.py: {name} is no file of {ROOT}")
-        for worth, test, through in known.find(path)[:MOST_TESTS]:
+        for test, through in [row[1:] for row in known.find(path)[:MOST_TESTS]] + known.by_folder(path):
             for test_name in known.tests[test]:
                 told.setdefault(test_name, f"{test.relative_to(ROOT)}" + (f", through {through.relative_to(ROOT)}" if through != path else ""))
     for test_name, reason in told.items():
