@@ -7,7 +7,7 @@
 
 A change, called a mutant, is of one of the KINDS. It is made in a clone of the last commit, in build/mutants: the tree itself
 is never touched. What no longer builds is not counted, and neither is what leaves the same machine code. The tests run until one fails, the
-C programs first, then (--tests quick, as without the option) the scripts of the suite quick, then (all) the other scripts. A test that takes far longer than
+C programs first, under the address sanitizer as in CI, then (--tests quick, as without the option) the scripts of the suite quick, then (all) the other scripts. A test that takes far longer than
 without the mutant is ended and counts as failed.
 
 Each mutant is a row of tests/MUTANTS.md. The same seed makes the same mutants of the same sources; what has a row is not tried again, so a
@@ -30,7 +30,9 @@ import torches  # noqa: E402
 
 PAGE = ROOT / "tests" / "MUTANTS.md"
 WORK = ROOT / "build" / "mutants"
-TREE, BUILD = WORK / "tree", WORK / "tree" / "build"
+TREE, BUILD, SANITIZED = WORK / "tree", WORK / "tree" / "build", WORK / "tree" / "build-asan"
+OPTIONS = {BUILD: [], SANITIZED: ["-Dgtk=disabled", "-Db_sanitize=address,undefined", "-Db_lundef=false", "-Doptimization=1", "-Ddebug=false",
+                                  "-Dc_args=-g1"]}
 FOLDERS = ["engine/events", "engine/trace", "engine/replay", "engine/profile", "engine/probe", "ui/model"]
 KINDS = ["comparison", "constant", "call", "field"]
 OPPOSITE = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
@@ -114,9 +116,10 @@ def prepare():
     commit = need(["git", "-C", ROOT, "rev-parse", "HEAD"]).strip()
     need(["git", "-C", TREE, "fetch", "-q", ROOT, commit])
     need(["git", "-C", TREE, "checkout", "-q", "--force", "--detach", commit])
-    if not (BUILD / "build.ninja").exists():
-        need(["meson", "setup", BUILD, "-Dwerror=true"], cwd=TREE)
-    need(["ninja", "-C", BUILD, "build.ninja"])
+    for folder, options in OPTIONS.items():
+        if not (folder / "build.ninja").exists():
+            need(["meson", "setup", folder, "-Dwerror=true", *options], cwd=TREE)
+        need(["ninja", "-C", folder, "build.ninja"])
     for complete in (ROOT / "build").glob("*/complete"):  # what ./bootstrap fetched: tests look for it in their own build folder
         if not (BUILD / complete.parent.name).exists():
             (BUILD / complete.parent.name).symlink_to(complete.parent)
@@ -153,10 +156,12 @@ class Tests:
     def build(self, name):
         """Builds what the test needs. Scripts need the program, and whatever helps them."""
         target = [os.path.relpath(self.by_name[name]["cmd"][0], BUILD)] if self.is_program(name) else []
-        return subprocess.run(["ninja", "-C", BUILD, *target], capture_output=True, text=True)
+        return subprocess.run(["ninja", "-C", SANITIZED if target else BUILD, *target], capture_output=True, text=True)
 
     def run(self, name, limit_s):
         test = self.by_name[name]
+        if self.is_program(name):
+            return run(["meson", "test", "-C", SANITIZED, "--no-rebuild", "--setup", "asan", "-t", "3", name])  # which ends it in time
         return run(test["cmd"], limit_s, env=os.environ | test["env"], cwd=test["workdir"] or BUILD)
 
     def limit(self, name):
