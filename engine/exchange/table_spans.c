@@ -273,7 +273,8 @@ td_table_spans_take(td_table_spans *self, const td_catalog *catalog, uint64_t se
   self->catalog = catalog;
   self->now = TD_MAX(self->now, any->event.time);
   td_lives_apply(self->lives, any);
-  td_queue_waits_take(&self->queue_waits, self->lives, any, td_lives_now(self->lives), true);
+  td_range_time time = td_lives_time(self->lives);
+  td_queue_waits_take(&self->queue_waits, self->lives, any, &time, true);
   self->ended.thread = TD_NONE;
   td_held_waits_take(&self->held_waits, any, seq, any->event.time);
   if (!type->span.edge) return;

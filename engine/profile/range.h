@@ -7,7 +7,18 @@
  * part inside, and that part alone must count. So the clock stands still outside of the range, as
  * it does while a live session keeps the program waiting. Everything that adds up differences of
  * this clock is cut at the borders by itself. The sums of ranges that follow one another are those
- * of the whole. A call counts where it begins. */
+ * of the whole. A call counts where it begins.
+ *
+ * Note [Taken in a range]
+ * Problem: an event says that for so many ns of what went before, a thread did something else. If a
+ * border cuts that time, it is not known on which side of it they were. A range that takes them out
+ * of its own part takes too much or too little, and ranges add up to something else than the whole.
+ *
+ * Trick: a td_range_time knows all of the time, and what of it was before and in the range. How
+ * much is taken is decided by all of it, so each range decides the same. What is taken in
+ * proportion is so much of the time before each border; what is taken at the end is what comes
+ * last. A range has the difference between its borders, and the next one begins with the same
+ * border: so ranges add up to the whole, to the nanosecond. */
 #pragma once
 
 #include "engine/profile/pauses.h"
@@ -32,12 +43,50 @@ td_range_part(const td_range *range, uint64_t begin_ns, uint64_t end_ns) {
   return end - TD_MIN(begin, end);
 }
 
+/* How long something took, on all the tape: ns before the range, in it, and all. A range that is
+ * not set has all. */
+typedef struct td_range_time {
+  uint64_t before, inside, all;
+} td_range_time;
+
+static inline td_range_time
+td_range_time_since(const td_range_time *begin, const td_range_time *end) {
+  return (td_range_time){end->before - begin->before, end->inside - begin->inside,
+                         end->all - begin->all};
+}
+
+static inline void
+td_range_time_add(td_range_time *self, const td_range_time *other) {
+  self->before += other->before;
+  self->inside += other->inside;
+  self->all += other->all;
+}
+
+static inline void
+td_range_time_remove(td_range_time *self, const td_range_time *other) {
+  *self = td_range_time_since(other, self);
+}
+
+/* td_range_share returns `ns` * `time` / `all`, of which `all` is the greatest and not 0. */
+uint64_t td_range_share(uint64_t time, uint64_t ns, uint64_t all);
+
+/* td_range_time_share returns `ns` of all of a time, at most that, from everywhere in it alike:
+ * Note [Taken in a range]. td_range_time_last returns the last `ns` of it. */
+td_range_time td_range_time_share(const td_range_time *time, uint64_t ns);
+td_range_time td_range_time_last(const td_range_time *time, uint64_t ns);
+
 /* Zero-initialise, then set the range before the first event. */
 typedef struct td_range_clock {
   td_pauses pauses;
   td_range range;
-  uint64_t now; /* time inside the range without pauses, up to the last event */
+  uint64_t before, now; /* time before and inside the range without pauses, up to the last event */
 } td_range_clock;
+
+/* td_range_clock_time returns how long the tape has taken up to the last event. */
+static inline td_range_time
+td_range_clock_time(const td_range_clock *self) {
+  return (td_range_time){self->before, self->now, self->pauses.now};
+}
 
 /* td_range_clock_ns returns when the last event was on the tape. */
 static inline uint64_t
@@ -52,5 +101,7 @@ td_range_clock_take(td_range_clock *self, const td_any_event *event) {
   uint64_t begin = td_range_clock_ns(self), before = self->pauses.now;
   uint64_t passed = td_pauses_take(&self->pauses, event) - before;
   self->now += td_range_part(&self->range, begin, begin + passed);
+  if (self->range.is_set && begin < self->range.from_ns)
+    self->before += TD_MIN(passed, self->range.from_ns - begin);
   return self->now;
 }

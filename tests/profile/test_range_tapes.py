@@ -55,6 +55,10 @@ class Ranges(unittest.TestCase):
         programs = {"digits": "digits", "deep_reentry": "deep_reentry", "two_devices": "two_devices", "held": self.write(HELD)}
         for name, program in programs.items():
             run(TAPEDECK, "run", "-o", self.folder / f"{name}.tape", program)
+        crowded = pathlib.Path(__file__).with_name("cores_program.py")
+        cores = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))
+        run("taskset", "--cpu-list", cores, TAPEDECK, "run", "-o", self.folder / "crowded.tape", crowded, "6", "2", "6", "120",
+            self.folder / "log")
         run(RANGES, *sorted(self.folder.glob("*.tape")))
 
     def test_torch(self):

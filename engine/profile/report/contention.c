@@ -225,7 +225,8 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   look_at(self, event, seq);
   self->is_in_pass = self->is_open && td_lives_n_under_way(self->lives);
   td_held_waits_take(&self->waits, event, seq, self->now);
-  td_queue_waits_take(&self->queue_waits, self->lives, event, self->now, was_in_pass);
+  td_range_time time = td_range_clock_time(&self->clock);
+  td_queue_waits_take(&self->queue_waits, self->lives, event, &time, was_in_pass);
 }
 
 static void

@@ -12,15 +12,18 @@
 /* ---- time ---- */
 
 static void
-advance(td_idle_watch *self, uint64_t now) {
-  uint64_t ns = now - TD_MIN(self->now, now);
-  self->now = TD_MAX(self->now, now);
+advance(td_idle_watch *self, const td_any_event *event) {
+  td_range_clock_take(&self->time, event);
+  td_range_time now = td_range_clock_time(&self->time);
+  td_range_time passed = td_range_time_since(&self->now, &now);
+  self->now = now;
   if (!self->n_under_way) return;
-  self->clock.wall += ns;
+  td_range_time_add(&self->clock.wall, &passed);
   if (!self->n_running) return;
-  self->clock.busy += ns;
+  td_range_time_add(&self->clock.busy, &passed);
   for (int i = 0; i < TD_IDLE_DEVICES; i++)
-    if (self->running[i]) self->clock.share[i] += (double)ns * self->running[i] / self->n_running;
+    if (self->running[i])
+      self->clock.share[i] += (double)passed.inside * self->running[i] / self->n_running;
 }
 
 static td_idle_part
@@ -34,38 +37,50 @@ part_of(const td_idle_lane *lane) {
 /* Waits for a core are told of in the pass in which they were. */
 static void
 begin_fresh(const td_idle_watch *self, td_idle_lane *lane) {
-  if (lane->fresh_since == self->period.wall) return;
-  lane->fresh_since = self->period.wall;
+  if (lane->fresh_since == self->period.wall.all) return;
+  lane->fresh_since = self->period.wall.all;
   memset(lane->fresh, 0, sizeof lane->fresh);
 }
 
 static void
-add(td_idle_lane *lane, td_idle_part part, uint64_t ns) {
-  lane->result.parts[part] += ns;
-  lane->fresh[part] += ns;
+add(td_idle_lane *lane, td_idle_part part, const td_range_time *time) {
+  lane->result.parts[part] += time->inside;
+  td_range_time_add(&lane->fresh[part], time);
+}
+
+/* Gives a part its time, and no_core its share of that; returns how much that was of all. */
+static uint64_t
+split(td_idle_lane *lane, td_idle_part part, td_range_time time, uint64_t no_core) {
+  td_range_time taken = td_range_time_share(&time, no_core);
+  lane->result.parts[TD_IDLE_no_core] += taken.inside;
+  td_range_time_remove(&time, &taken);
+  add(lane, part, &time);
+  return taken.all;
 }
 
 /* Of a sleep, the thread waited for a core at the end: of the time in which nobody ran nodes, it
  * takes as much as of the rest. */
 static uint64_t
 credit_sleep(td_idle_lane *lane, const td_idle_clock *until, uint64_t no_core) {
-  uint64_t wall = until->wall - lane->since.wall;
-  uint64_t busy = until->busy - lane->since.busy;
-  uint64_t taken = TD_MIN(no_core, wall);
-  double left = taken ? 1 - (double)taken / (double)wall : 1;
-  uint64_t left_busy = taken ? (uint64_t)((double)busy * left) : busy;
-  add(lane, TD_IDLE_no_ready, left_busy);
-  add(lane, TD_IDLE_waking, wall - taken - TD_MIN(left_busy, wall - taken));
+  td_range_time wall = td_range_time_since(&lane->since.wall, &until->wall);
+  td_range_time busy = td_range_time_since(&lane->since.busy, &until->busy);
+  td_range_time rest = td_range_time_since(&busy, &wall);
+  uint64_t taken = TD_MIN(no_core, wall.all);
+  uint64_t of_busy = wall.all ? td_range_share(busy.all, taken, wall.all) : 0;
+  double left = busy.all ? 1 - (double)of_busy / (double)busy.all : 0;
   for (int i = 0; i < TD_IDLE_DEVICES; i++)
     lane->waited_for[i] += left * (until->share[i] - lane->since.share[i]);
+  split(lane, TD_IDLE_no_ready, busy, of_busy);
+  split(lane, TD_IDLE_waking, rest, taken - of_busy);
   return taken;
 }
 
+/* A thread in no pass does not count its waits. */
 static uint64_t
 credit_awake(td_idle_lane *lane, const td_idle_clock *until, uint64_t no_core) {
-  uint64_t wall = until->wall - lane->since.wall, taken = TD_MIN(no_core, wall);
-  add(lane, part_of(lane), wall - taken);
-  return taken;
+  td_range_time wall = td_range_time_since(&lane->since.wall, &until->wall);
+  td_idle_part part = part_of(lane);
+  return split(lane, part, wall, part == TD_IDLE_outside ? 0 : no_core);
 }
 
 static uint64_t
@@ -73,32 +88,29 @@ credit_until(td_idle_lane *lane, const td_idle_clock *until, uint64_t no_core) {
   return lane->is_asleep ? credit_sleep(lane, until, no_core) : credit_awake(lane, until, no_core);
 }
 
-static uint64_t
+static void
 take_from_earlier(td_idle_lane *lane, uint64_t no_core) {
   static const td_idle_part earlier[] = {TD_IDLE_running, TD_IDLE_lock,      TD_IDLE_gil,
                                          TD_IDLE_stream,  TD_IDLE_callbacks, TD_IDLE_engine};
-  uint64_t taken = 0;
-  for (size_t i = 0; i < TD_N_ELEMENTS(earlier) && taken < no_core; i++) {
-    uint64_t ns = TD_MIN(no_core - taken, lane->fresh[earlier[i]]);
-    lane->fresh[earlier[i]] -= ns;
-    lane->result.parts[earlier[i]] -= ns;
-    taken += ns;
+  for (size_t i = 0; i < TD_N_ELEMENTS(earlier) && no_core; i++) {
+    td_range_time taken = td_range_time_share(&lane->fresh[earlier[i]], no_core);
+    td_range_time_remove(&lane->fresh[earlier[i]], &taken);
+    lane->result.parts[earlier[i]] -= taken.inside;
+    lane->result.parts[TD_IDLE_no_core] += taken.inside;
+    no_core -= taken.all;
   }
-  return taken;
 }
 
 /* Gives a thread the time since its last event. For `no_core` of it, and of the time before in the
  * same period, it had no core. */
 static void
 credit(const td_idle_watch *self, td_idle_lane *lane, uint64_t no_core) {
-  if (lane->since.wall < self->period.wall) {
+  if (lane->since.wall.all < self->period.wall.all) {
     credit_until(lane, &self->period, 0);
     lane->since = self->period;
   }
   begin_fresh(self, lane);
-  uint64_t taken = credit_until(lane, &self->clock, no_core);
-  if (taken < no_core) taken += take_from_earlier(lane, no_core - taken);
-  lane->result.parts[TD_IDLE_no_core] += taken;
+  take_from_earlier(lane, no_core - credit_until(lane, &self->clock, no_core));
 }
 
 /* Of `since`, the shares are only read for a thread that sleeps. */
@@ -182,7 +194,7 @@ static void
 set_running(td_idle_watch *self, td_idle_lane *lane, bool runs) {
   if (runs == lane->runs) return;
   lane->runs = runs;
-  lane->ran = self->clock.wall;
+  lane->ran = self->clock.wall.inside;
   self->n_running += runs ? 1 : -1u;
   self->running[lane->slot] += runs ? 1 : -1u;
 }
@@ -210,8 +222,8 @@ settle_owner(td_idle_watch *self, const td_catalog *catalog, uint32_t graph_task
 static void
 note_late(td_idle_watch *self, const td_catalog *catalog, td_idle_lane *owner) {
   if (owner->depth || owner->serves || !self->n_under_way) return;
-  uint64_t since = TD_MAX(self->period.wall, owner->left);
-  owner->result.parts[TD_IDLE_late] += self->clock.wall - since;
+  uint64_t since = TD_MAX(self->period.wall.inside, owner->left);
+  owner->result.parts[TD_IDLE_late] += self->clock.wall.inside - since;
   td_idle_blame_late(self, catalog, owner, since);
 }
 
@@ -243,7 +255,7 @@ static void
 end_pass(td_idle_watch *self, const td_catalog *catalog, uint32_t graph_task) {
   td_idle_lane *owner = settle_owner(self, catalog, graph_task);
   if (owner && owner->depth) owner->depth--;
-  if (owner) owner->left = self->clock.wall;
+  if (owner) owner->left = self->clock.wall.inside;
   if (!self->n_under_way || !counts(self, catalog, graph_task)) return;
   self->n_under_way--;
   self->result->n_passes -= ended_too_early(self);
@@ -288,7 +300,7 @@ static void
 end_stretch(const td_idle_watch *self, td_idle_lane *lane, uint64_t end_ns) {
   td_idle_stretch stretch = lane->stretch;
   stretch.end_ns = end_ns;
-  stretch.ns = self->clock.wall - stretch.ns;
+  stretch.ns = self->clock.wall.inside - stretch.ns;
   if (stretch.ns > lane->result.longest.ns) lane->result.longest = stretch;
 }
 
@@ -301,7 +313,7 @@ note_stretch(const td_idle_watch *self, td_idle_lane *lane, const td_event *even
   lane->is_in_stretch = waits(lane);
   if (lane->is_in_stretch)
     lane->stretch = (td_idle_stretch){
-        .part = part, .begin_seq = seq, .begin_ns = event->time, .ns = self->clock.wall};
+        .part = part, .begin_seq = seq, .begin_ns = event->time, .ns = self->clock.wall.inside};
 }
 
 static void
@@ -310,7 +322,7 @@ event_cb(const td_catalog *catalog, const td_any_event *any, uint64_t seq, void 
   if (any->event.kind == TD_EVENT_kernel_begin || any->event.kind == TD_EVENT_kernel_end) return;
   td_idle_lane *lane = lane_of(self, any->event.thread);
   bool is_core = any->event.kind == TD_EVENT_core_wait;
-  advance(self, td_range_clock_take(&self->time, any));
+  advance(self, any);
   if (!lane->is_met) meet(self, lane, catalog->threads[any->event.thread].device);
   credit(self, lane, is_core && self->n_under_way ? any->core_wait.waited : 0);
   settle(self, lane);
@@ -340,13 +352,13 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
 static bool
 did_nothing(const td_idle_watch *self, const uint64_t *parts) {
   uint64_t late = self->time.range.is_set ? 0 : parts[TD_IDLE_late];
-  return late + parts[TD_IDLE_outside] == self->clock.wall;
+  return late + parts[TD_IDLE_outside] == self->clock.wall.inside;
 }
 
 static void
 finish(td_idle_watch *self) {
   td_idle *result = self->result;
-  result->wall = self->clock.wall;
+  result->wall = self->clock.wall.inside;
   result->threads = td_alloc(TD_MAX(self->n_lanes, 1u), sizeof *result->threads);
   for (uint32_t i = 0; i < self->n_lanes; i++) {
     td_idle_lane *lane = self->lanes[i];

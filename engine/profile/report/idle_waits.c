@@ -42,14 +42,14 @@ arrive(const td_idle_watch *self, const td_catalog *catalog, const td_idle_lane 
     td_idle_lane *waiting = self->lanes[i];
     if (!is_of_another(catalog, lane, waiting) || !is_in_collective(waiting)) continue;
     if (!is_on_its_way(lane, waiting)) continue;
-    waiting->arrived = self->clock.wall;
+    waiting->arrived = self->clock.wall.inside;
     waiting->last = lane->result.thread;
   }
 }
 
 static void
 part(const td_idle_watch *self, td_idle_lane *lane) {
-  if (!has_come(lane)) lane->parted = self->clock.wall;
+  if (!has_come(lane)) lane->parted = self->clock.wall.inside;
 }
 
 /* Who is still on its way at the end of a wait came as soon as it had run its nodes: its thread did
@@ -59,7 +59,7 @@ find_last(const td_idle_watch *self, const td_catalog *catalog, td_idle_lane *wa
   for (uint32_t i = 0; i < n_lanes(self); i++) {
     const td_idle_lane *lane = self->lanes[i];
     if (!is_of_another(catalog, waiting, lane) || !is_on_its_way(lane, waiting)) continue;
-    uint64_t until = lane->runs ? self->clock.wall : lane->ran;
+    uint64_t until = lane->runs ? self->clock.wall.inside : lane->ran;
     if (until <= waiting->arrived) continue;
     waiting->arrived = until;
     waiting->last = i;
@@ -91,7 +91,7 @@ td_idle_blame_late(td_idle_watch *self, const td_catalog *catalog, const td_idle
   for (uint32_t i = 0; i < n_lanes(self); i++) {
     td_idle_lane *lane = self->lanes[i];
     if (!is_of_another(catalog, late, lane) || !has_come(lane)) continue;
-    uint64_t from = TD_MAX(since, lane->counted), now = self->clock.wall;
+    uint64_t from = TD_MAX(since, lane->counted), now = self->clock.wall.inside;
     if (from >= now) continue;
     count(self, catalog, lane, from);
     td_idle_blame_thread(&self->blame, TD_IDLE_late, late->result.thread, now - from);
@@ -105,13 +105,13 @@ begin_callback(td_idle_watch *self, const td_catalog *catalog, td_idle_lane *lan
   arrive(self, catalog, lane);
   if (lane->n_callbacks++) return;
   lane->callback = event->owner;
-  lane->counted = self->clock.wall;
+  lane->counted = self->clock.wall.inside;
 }
 
 static void
 end_callback(td_idle_watch *self, const td_catalog *catalog, td_idle_lane *lane) {
   if (!lane->n_callbacks || --lane->n_callbacks) return;
-  count(self, catalog, lane, self->clock.wall);
+  count(self, catalog, lane, self->clock.wall.inside);
   lane->callback = 0;
   part(self, lane);
 }
@@ -121,22 +121,22 @@ begin_wait(td_idle_watch *self, td_idle_lane *lane, td_idle_part part, uint32_t 
   lane->is_waiting = true;
   lane->wait = part;
   lane->whom = whom;
-  lane->waits_since = self->clock.wall;
+  lane->waits_since = self->clock.wall.inside;
 }
 
 static void
 begin_collective(td_idle_watch *self, const td_catalog *catalog, td_idle_lane *lane,
                  const td_event_collective_begin *event) {
   arrive(self, catalog, lane);
-  if (lane->n_callbacks) count(self, catalog, lane, self->clock.wall);
+  if (lane->n_callbacks) count(self, catalog, lane, self->clock.wall.inside);
   begin_wait(self, lane, TD_IDLE_collective, event->operation);
-  lane->counted = lane->arrived = self->clock.wall;
+  lane->counted = lane->arrived = self->clock.wall.inside;
   lane->last = TD_NONE;
 }
 
 static void
 end_wait(td_idle_watch *self, const td_catalog *catalog, td_idle_lane *lane) {
-  uint64_t now = self->clock.wall, ns = now - lane->waits_since;
+  uint64_t now = self->clock.wall.inside, ns = now - lane->waits_since;
   if (!lane->is_waiting) return;
   if (lane->wait == TD_IDLE_collective)
     count(self, catalog, lane, now);

@@ -9,19 +9,20 @@
 #include "engine/profile/report/lives.h"
 
 /* Integrals over the time in which a pass was under way: of 1, and of "some thread runs a node".
- * For each device: of the share of its threads in those that run. */
+ * For each device: of the share of its threads in those that run, inside the range. */
 typedef struct td_idle_clock {
-  uint64_t wall, busy;
+  td_range_time wall, busy;
   double share[TD_IDLE_DEVICES];
 } td_idle_clock;
 
 typedef struct td_idle_lane {
   td_idle_thread result;
   double waited_for[TD_IDLE_DEVICES];
-  uint64_t fresh[TD_N_IDLE_PARTS]; /* of the parts, since the last core_wait, in `fresh_since` */
-  uint64_t fresh_since;            /* the watch's period: its wall */
-  td_idle_clock since;             /* credited until then */
-  td_idle_stretch stretch;         /* that it is in: `ns` is the wall of the clock at its begin */
+  td_range_time
+      fresh[TD_N_IDLE_PARTS]; /* of the parts, since the last core_wait, in `fresh_since` */
+  uint64_t fresh_since;       /* the watch's period: all of its wall */
+  td_idle_clock since;        /* credited until then */
+  td_idle_stretch stretch;    /* that it is in: `ns` is the wall of the clock at its begin */
   bool is_in_stretch;
   uint32_t depth, n_callbacks;
   uint32_t slot; /* of its device */
@@ -51,7 +52,7 @@ typedef struct td_idle_watch {
   uint32_t running[TD_IDLE_DEVICES]; /* threads that run a node */
   td_idle_clock clock;
   td_range_clock time;
-  uint64_t now;         /* of that clock */
+  td_range_time now;    /* of that clock */
   td_idle_clock period; /* when passes began to be under way */
   td_idle_lane **lanes; /* (owned) by thread; NULL: no event yet */
   uint32_t n_lanes;

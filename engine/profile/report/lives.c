@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/profile/report/life_passes.h"
+#include "engine/profile/report/life_times.h"
 #include "engine/profile/report/life_waits.h"
 #include "engine/profile/task_end.h"
 
@@ -30,14 +31,15 @@ typedef struct frame {
   phase around[SPANS_MAX]; /* the phases that the spans interrupted */
   td_life_span spans[SPANS_MAX];
   uint32_t n_spans;
+  td_life_times times;
 } frame;
 
 typedef struct lane {
   frame *frames; /* (owned) innermost last */
   uint32_t n, capacity;
-  uint64_t last_ns;
-  uint32_t busy_for; /* pass, or TD_NONE */
-  double turn_ns;    /* of that pass, shared out up to then */
+  td_range_time last; /* of its last event */
+  uint32_t busy_for;  /* pass, or TD_NONE */
+  double turn_ns;     /* of that pass, shared out up to then */
 } lane;
 
 struct td_lives {
@@ -49,7 +51,9 @@ struct td_lives {
   td_life_passes passes;
   td_life_waits waits;
   td_range_clock clock;
-  uint64_t now, seq; /* of the last event: the time of the clock */
+  uint64_t
+      now; /* of the last event: the clock's; 1 more in a range, as waits take 0 for "not yet" */
+  uint64_t seq;
 };
 
 static uint64_t
@@ -116,30 +120,14 @@ add_share(td_lives *self, lane *lane, frame *frame, td_life_part part) {
 
 static void
 add_time(td_lives *self, lane *lane, td_event_kind kind) {
-  uint64_t ns = self->now - TD_MIN(lane->last_ns, self->now);
+  td_range_time now = td_range_clock_time(&self->clock);
+  td_range_time passed = td_range_time_since(&lane->last, &now);
   frame *top = lane->n ? &lane->frames[lane->n - 1] : NULL;
-  lane->last_ns = self->now;
+  lane->last = now;
   td_life_part part = top ? part_of_time(self, top, kind) : TD_N_LIFE_PARTS;
   if (part == TD_N_LIFE_PARTS) return;
-  top->life.parts[part] += ns;
+  td_life_times_add(&top->times, &top->life, part, &passed);
   add_share(self, lane, top, part);
-}
-
-typedef struct taken {
-  uint64_t ns;
-  double share;
-} taken;
-
-/* Takes time away from a part, as far as it has some. */
-static taken
-take_out(const td_lives *self, const lane *lane, td_life *life, td_life_part part, uint64_t ns) {
-  taken of = {.ns = TD_MIN(ns, life->parts[part])};
-  if (lane->busy_for != TD_NONE)
-    of.share = (double)of.ns / self->passes.items[lane->busy_for].n_busy;
-  of.share = TD_MIN(of.share, life->shares[part]);
-  life->parts[part] -= of.ns;
-  life->shares[part] -= of.share;
-  return of;
 }
 
 /* The recorder told of its work when that was over. If it told of other things meanwhile, they
@@ -148,36 +136,19 @@ static void
 add_recorder(td_lives *self, lane *lane, uint64_t took) {
   frame *top = lane->n ? &lane->frames[lane->n - 1] : NULL;
   td_life_part part = top ? part_of_time(self, top, TD_EVENT_recorder_took) : TD_N_LIFE_PARTS;
-  if (part == TD_N_LIFE_PARTS || lane->busy_for == TD_NONE)
-    return td_life_passes_record(&self->passes, self->now - TD_MIN(took, self->now), self->now);
-  taken of = take_out(self, lane, &top->life, part, took);
-  top->life.recorder_ns += of.ns;
-  top->life.recorder_share += of.share;
+  if (part != TD_N_LIFE_PARTS && lane->busy_for != TD_NONE)
+    return td_life_times_record(&top->times, &top->life, part, took,
+                                self->passes.items[lane->busy_for].n_busy);
+  td_range_time now = td_range_clock_time(&self->clock), taken = td_range_time_last(&now, took);
+  td_life_passes_record(&self->passes, self->now - taken.inside, self->now);
 }
 
-static td_life_part
-longest_part(const td_life *life) {
-  td_life_part longest = TD_LIFE_lock_wait;
-  for (int part = TD_LIFE_lock_wait; part < TD_LIFE_no_core; part++)
-    if (life->parts[part] > life->parts[longest]) longest = (td_life_part)part;
-  return longest;
-}
-
-/* The stretch may have begun in an earlier part: a thread that waited for a lock hands gradients
- * on. */
 static void
 add_no_core(td_lives *self, lane *lane, uint64_t waited) {
   frame *top = lane->n ? &lane->frames[lane->n - 1] : NULL;
   if (!top || top->phase == PREPARING || top->phase == SUSPENDED) return;
   td_life_part part = part_of_time(self, top, TD_EVENT_core_wait);
-  if (part == TD_N_LIFE_PARTS) part = longest_part(&top->life);
-  for (int i = 0; i < TD_LIFE_no_core && waited; i++) {
-    taken of = take_out(self, lane, &top->life, part, waited);
-    top->life.parts[TD_LIFE_no_core] += of.ns;
-    top->life.shares[TD_LIFE_no_core] += of.share;
-    waited -= of.ns;
-    part = longest_part(&top->life);
-  }
+  td_life_times_lack(&top->times, &top->life, part, waited);
 }
 
 /* ---- frames ---- */
@@ -209,6 +180,7 @@ start(td_lives *self, lane *lane, uint32_t thread, uint32_t node, uint32_t graph
                         .begin_seq = self->seq,
                         .begin_ns = tape_ns(self),
                         .end_ns = tape_ns(self)};
+  top->times = (td_life_times){0};
   top->phase = PREPARING;
   top->has_ended = top->hands_on = false;
   top->n_spans = 0;
@@ -431,7 +403,7 @@ td_lives_apply(td_lives *self, const td_any_event *event) {
   if (is_of_device(event->event.kind)) return;
   if (event->event.thread >= self->n_lanes) add_lanes(self, event->event.thread);
   lane *lane = &self->lanes[event->event.thread];
-  self->now = td_range_clock_take(&self->clock, event);
+  self->now = td_range_clock_take(&self->clock, event) + self->clock.range.is_set;
   add_time(self, lane, event->event.kind);
   if (!td_task_goes_on(event->event.kind)) end_life(self, lane);
   change(self, lane, event);
@@ -459,9 +431,9 @@ td_lives_is_busy(const td_lives *self, uint32_t thread) {
   return td_lives_busy_pass(self, thread) != TD_NONE;
 }
 
-uint64_t
-td_lives_now(const td_lives *self) {
-  return self->now;
+td_range_time
+td_lives_time(const td_lives *self) {
+  return td_range_clock_time(&self->clock);
 }
 
 uint32_t
@@ -508,11 +480,10 @@ td_lives_new(const td_tape_info *info, td_life_listener listener) {
   return self;
 }
 
-/* Waits take 0 for "not yet": the clock of a range must not begin there. */
 void
 td_lives_limit(td_lives *self, const td_range *range) {
   self->clock.range = *range;
-  self->clock.now = range->is_set;
+  self->now = range->is_set;
 }
 
 void

@@ -23,7 +23,9 @@
  * - no_core: the thread could run in one of the parts but the first two, and another thread had the
  * core. The tape tells of it at the end of a long stretch: Note [Waits for a core] in
  * engine/events/core_waits.h. So it is taken from the part in which the thread is then, as far as
- * that goes, then from the longest others of this life. Spans keep it.
+ * that goes, then from what the recorder took, then from the longest others of this life. Of a
+ * part, it may have been anywhere: each range has as much of it as of the part, by Note [Taken in a
+ * range] in range.h. Spans keep it.
  *
  * While a live session keeps the program waiting, no time passes for parts, spans and passes. If
  * another thread goes on meanwhile, only the rest of the pause is left out. `begin_ns`, `end_ns`
@@ -31,40 +33,14 @@
 #pragma once
 
 #include "engine/profile/range.h"
+#include "engine/profile/report/life.h"
 #include "engine/profile/report/life_passes.h"
-
-/* TD_LIFE_PART(name) in the order in which a node goes through them. */
-#define TD_LIFE_PARTS(X)                                                                           \
-  X(dependency_wait)                                                                               \
-  X(queue_wait)                                                                                    \
-  X(lock_wait) X(pre_hooks) X(apply) X(post_hooks) X(accumulate) X(release) X(push) X(no_core)
-
-typedef enum td_life_part {
-#define X(name) TD_LIFE_##name,
-  TD_LIFE_PARTS(X)
-#undef X
-      TD_N_LIFE_PARTS
-} td_life_part;
 
 /* td_life_part_name returns "dependency_wait", ... Constant. */
 const char *td_life_part_name(td_life_part part);
 
 /* td_life_is_known tells whether a tape can tell of this part. */
 bool td_life_is_known(const td_tape_info *info, td_life_part part);
-
-typedef struct td_life {
-  uint32_t node, graph_task, thread;
-  uint32_t pass;      /* the outermost one around graph_task: number in the order of the tape */
-  uint32_t queue;     /* from which it was popped, or TD_NONE */
-  uint64_t popped_ns; /* when; of no meaning without a queue */
-  uint64_t late_ns;   /* of its wait in the queue, in which the thread that popped it slept */
-  uint64_t parts[TD_N_LIFE_PARTS]; /* ns */
-  double shares[TD_N_LIFE_PARTS];  /* ns of the pass: Note [Shares of the wall] in life_passes.h */
-  uint64_t recorder_ns;            /* that the recorder took meanwhile: in none of the parts */
-  double recorder_share;           /* the same of the pass */
-  uint64_t begin_seq;              /* of its node_begin: td_lives_at */
-  uint64_t begin_ns, end_ns;       /* of its function */
-} td_life;
 
 /* A hook call or a wait for a lock. */
 typedef struct td_life_span {
@@ -117,9 +93,9 @@ bool td_lives_is_busy(const td_lives *lives, uint32_t thread);
 uint32_t td_lives_busy_pass(const td_lives *lives, uint32_t thread);
 uint32_t td_lives_find_pass(td_lives *lives, uint32_t graph_task);
 
-/* td_lives_now returns the time of the last event, of the clock by which parts and passes are
- * measured. */
-uint64_t td_lives_now(const td_lives *lives);
+/* td_lives_time returns how long the tape has taken up to the last event, by the clock that
+ * measures parts and passes. */
+td_range_time td_lives_time(const td_lives *lives);
 
 /* td_lives_n_under_way returns how many outermost passes are under way. */
 uint32_t td_lives_n_under_way(const td_lives *lives);

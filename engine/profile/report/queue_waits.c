@@ -29,7 +29,7 @@ typedef struct td_queue_wait {
   uint64_t since;               /* of the clock: counted up to then */
   uint64_t ns[TD_N_LAY_CAUSES]; /* while it had tasks; own_pass: nodes ran, of whatever pass */
   td_lay lay;                   /* what counts of it */
-  uint64_t filled_since;        /* of the clock: it has had tasks */
+  td_range_time filled_since;   /* of the clock: it has had tasks */
   stake *stakes;                /* (owned) */
   uint32_t n_stakes, stakes_capacity;
 } td_queue_wait;
@@ -46,9 +46,10 @@ typedef struct td_server {
   uint32_t n_queues, queues_capacity;
   uint32_t process;
   td_lay_cause now;
-  uint64_t now_since; /* of the clock: nodes of one pass may follow one another */
-  uint32_t pass;      /* that it is at work for, or TD_NONE */
-  uint32_t node;      /* of it */
+  td_range_time now_since; /* of the clock: nodes of one pass may follow one another */
+  uint64_t turn;           /* counts the stretches of `now` that may lack a core */
+  uint32_t pass;           /* that it is at work for, or TD_NONE */
+  uint32_t node;           /* of it */
   uint64_t node_since;
   bool has_device, is_asleep, waits;
   int32_t device;
@@ -59,11 +60,19 @@ typedef struct td_server {
   uint32_t n_stretches, stretches_capacity;
 } td_server;
 
+/* A queue that has tasks of a pass, and what the pass was given for it in this turn of the queue's
+ * thread. */
+typedef struct lying_in {
+  uint32_t queue;
+  uint64_t turn;
+  double ns;
+} lying_in;
+
 /* A pass that is watched. */
 typedef struct td_lying_pass {
   uint32_t pass;
   bool is_idle;     /* it has tasks in queues, and no thread is at work for it */
-  uint32_t *queues; /* (owned) that have tasks of it */
+  lying_in *queues; /* (owned) */
   uint32_t n_queues, queues_capacity;
   uint64_t since;
   double ns[TD_N_LAY_CAUSES];
@@ -159,13 +168,23 @@ credit(const td_queue_waits *self, td_queue_wait *queue, uint64_t now, bool coun
 }
 
 /* Nobody is at work for the pass: its own nodes are not what keeps the threads. */
+static td_lay_cause
+cause_of_pass(const td_queue_waits *self, const td_queue_wait *queue) {
+  td_lay_cause cause = cause_of(self, queue);
+  return cause == TD_LAY_own_pass ? TD_LAY_other_pass : cause;
+}
+
 static void
 credit_pass(td_queue_waits *self, td_lying_pass *pass, uint64_t now) {
   double ns = (double)(now - TD_MIN(pass->since, now)) / (double)TD_MAX(pass->n_queues, 1u);
   pass->since = now;
   for (uint32_t i = 0; i < pass->n_queues && ns > 0; i++) {
-    td_lay_cause cause = cause_of(self, &self->queues[pass->queues[i]]);
-    pass->ns[cause == TD_LAY_own_pass ? TD_LAY_other_pass : cause] += ns;
+    lying_in *in = &pass->queues[i];
+    const td_queue_wait *queue = &self->queues[in->queue];
+    pass->ns[cause_of_pass(self, queue)] += ns;
+    uint64_t turn = queue->server ? self->servers[queue->server - 1].turn : 0;
+    in->ns = in->turn == turn ? in->ns + ns : ns;
+    in->turn = turn;
   }
 }
 
@@ -296,7 +315,7 @@ add_stake(td_queue_waits *self, uint32_t number, uint32_t pass) {
   TD_GROW(queue->stakes, queue->n_stakes, queue->stakes_capacity);
   queue->stakes[queue->n_stakes++] = (stake){.pass = pass, .n_tasks = 1};
   TD_GROW(lying->queues, lying->n_queues, lying->queues_capacity);
-  lying->queues[lying->n_queues++] = number;
+  lying->queues[lying->n_queues++] = (lying_in){.queue = number};
 }
 
 static void
@@ -307,7 +326,7 @@ drop_stake(td_queue_waits *self, uint32_t number, uint32_t pass) {
   uint32_t at = 0;
   if (!found || --found->n_tasks) return;
   *found = queue->stakes[--queue->n_stakes];
-  while (lying->queues[at] != number)
+  while (lying->queues[at].queue != number)
     at++;
   lying->queues[at] = lying->queues[--lying->n_queues];
 }
@@ -315,12 +334,9 @@ drop_stake(td_queue_waits *self, uint32_t number, uint32_t pass) {
 /* An error may leave tasks in queues. */
 static void
 end_pass(td_queue_waits *self, td_lying_pass *pass) {
-  td_lay lay;
-  for (int i = 0; i < TD_N_LAY_CAUSES; i++)
-    lay.ns[i] = (uint64_t)pass->ns[i];
-  if (self->pass) self->pass(pass->pass, &lay, self->data);
+  if (self->pass) self->pass(pass->pass, pass->ns, self->data);
   for (uint32_t i = 0; i < pass->n_queues; i++) {
-    td_queue_wait *queue = &self->queues[pass->queues[i]];
+    td_queue_wait *queue = &self->queues[pass->queues[i].queue];
     stake *found = stake_of(queue, pass->pass);
     *found = queue->stakes[--queue->n_stakes];
   }
@@ -458,7 +474,7 @@ resize(td_queue_waits *self, td_lives *lives, const td_any_event *any, uint64_t 
   credit(self, queue, now, counts);
   if (any->event.kind == TD_EVENT_queue_push) push(self, lives, &any->queue_push, now);
   if (any->event.kind == TD_EVENT_queue_pop) pop(self, lives, &any->queue_pop, now);
-  if (!queue->n_tasks) queue->filled_since = now;
+  if (!queue->n_tasks) queue->filled_since = self->time;
   queue->n_tasks = td_event_u32(&any->event, type->sample.size);
   set_filled(self, number);
   if (!queue->n_tasks) detach(self, queue);
@@ -470,6 +486,12 @@ resize(td_queue_waits *self, td_lives *lives, const td_any_event *any, uint64_t 
 }
 
 /* ---- no core ---- */
+
+static void
+begin_turn(const td_queue_waits *self, td_server *server) {
+  server->now_since = self->time;
+  server->turn++;
+}
 
 static void
 move(uint64_t *from, uint64_t *to, uint64_t ns) {
@@ -490,32 +512,38 @@ move_of_queue(const td_queue_waits *self, td_queue_wait *queue, uint64_t waited,
   if (counts) move(&queue->lay.ns[counted], &queue->lay.ns[TD_LAY_no_core], waited);
 }
 
+/* What a pass was given for the queue in this turn, it was given as one of the thread's: so much of
+ * it goes as of the turn. */
 static void
-move_of_passes(const td_queue_waits *self, uint32_t number, uint64_t waited) {
-  td_lay_cause cause = cause_of(self, &self->queues[number]);
-  if (cause == TD_LAY_own_pass) cause = TD_LAY_other_pass;
+move_of_passes(const td_queue_waits *self, uint32_t number, double share) {
+  const td_queue_wait *queue = &self->queues[number];
+  uint64_t turn = self->servers[queue->server - 1].turn;
+  td_lay_cause cause = cause_of_pass(self, queue);
   for (uint32_t i = 0; i < self->n_passes; i++) {
     td_lying_pass *pass = &self->passes[i];
-    double ns = (double)waited / TD_MAX(pass->n_queues, 1u);
-    if (!pass->is_idle || !stake_of(&self->queues[number], pass->pass)) continue;
-    ns = TD_MIN(ns, pass->ns[cause]);
-    pass->ns[cause] -= ns;
-    pass->ns[TD_LAY_no_core] += ns;
+    for (uint32_t k = 0; k < pass->n_queues; k++) {
+      if (pass->queues[k].queue != number || pass->queues[k].turn != turn) continue;
+      double ns = pass->queues[k].ns * share;
+      pass->ns[cause] -= ns;
+      pass->ns[TD_LAY_no_core] += ns;
+    }
   }
 }
 
-/* No task lay there before the last push to an empty queue, so no cause goes back further. */
+/* No task lay there before the last push to an empty queue, so no cause goes back further. How much
+ * is taken does not depend on a range: Note [Taken in a range] in range.h. */
 static void
-note_no_core(td_queue_waits *self, const td_server *server, uint64_t waited, uint64_t now,
-             bool counts) {
-  uint64_t since = server->now_since;
-  for (uint32_t i = 0; i < server->n_queues; i++) {
+note_no_core(td_queue_waits *self, td_server *server, uint64_t waited, bool counts) {
+  for (uint32_t i = 0; i < server->n_queues && waited; i++) {
     td_queue_wait *queue = &self->queues[server->queues[i]];
-    uint64_t from = TD_MAX(since, queue->filled_since);
-    uint64_t ns = TD_MIN(waited, now - TD_MIN(from, now));
-    move_of_queue(self, queue, ns, counts);
-    move_of_passes(self, server->queues[i], ns);
+    bool was_filled = queue->filled_since.all <= server->now_since.all;
+    td_range_time turn =
+        td_range_time_since(was_filled ? &server->now_since : &queue->filled_since, &self->time);
+    td_range_time taken = td_range_time_share(&turn, waited);
+    move_of_queue(self, queue, taken.inside, counts);
+    if (turn.all) move_of_passes(self, server->queues[i], (double)taken.all / (double)turn.all);
   }
+  begin_turn(self, server);
 }
 
 /* ---- threads ---- */
@@ -594,12 +622,14 @@ goes_on(const td_queue_waits *self, const td_lives *lives, const td_event *event
 }
 
 void
-td_queue_waits_take(td_queue_waits *self, td_lives *lives, const td_any_event *any, uint64_t now,
-                    bool counts) {
+td_queue_waits_take(td_queue_waits *self, td_lives *lives, const td_any_event *any,
+                    const td_range_time *time, bool counts) {
   td_event_kind kind = any->event.kind;
   if (kind == TD_EVENT_kernel_begin || kind == TD_EVENT_kernel_end) return;
   uint32_t thread = any->event.thread;
+  uint64_t now = time->inside;
   td_server *server = server_of(self, thread);
+  self->time = *time;
   if (goes_on(self, lives, &any->event, counts)) {
     self->now = now;
     return;
@@ -615,11 +645,11 @@ td_queue_waits_take(td_queue_waits *self, td_lives *lives, const td_any_event *a
   if (kind == TD_EVENT_graph_task_end) note_end(self, lives, any->graph_task_end.graph_task);
   server = &self->servers[thread];
   if (kind == TD_EVENT_core_wait)
-    note_no_core(self, server, any->core_wait.waited, now, counts);
+    note_no_core(self, server, any->core_wait.waited, counts);
   else
     note_wait(server, any);
   td_lay_cause cause = cause_of_thread(server);
-  if (cause != server->now) server->now_since = now;
+  if (cause != server->now) begin_turn(self, server);
   server->now = cause;
   self->now = now;
 }

@@ -14,8 +14,8 @@
  * for another one. So a queue keeps, for each pass that has a task there, for how long nodes of
  * that pass ran.
  *
- * A thread that had no core tells so when that is over: the time then moves from the cause that it
- * had to no_core, as far as that cause goes back.
+ * A thread that had no core tells so when that is over: the time then moves to no_core from the
+ * cause that it had, as far as that cause goes back, and not beyond the last time that it told so.
  *
  * If tasks of a pass lie and no thread is at work for the pass, then the pass waits for the threads
  * of these queues. If it has tasks in several queues, these share the time. */
@@ -71,10 +71,11 @@ typedef struct td_queue_waits {
   void (*task)(const td_task_lay *lay, void *data); /* at each pop; or NULL */
   /* At the end of an outermost pass, and in td_queue_waits_end: for how long tasks of it lay, and
    * no thread was at work for it. Or NULL. */
-  void (*pass)(uint32_t pass, const td_lay *lay, void *data);
+  void (*pass)(uint32_t pass, const double ns[TD_N_LAY_CAUSES], void *data);
   void *data;
   bool counted; /* the last event; and its time, of the clock */
   uint64_t now;
+  td_range_time time;           /* of the same clock: of all events */
   struct td_queue_wait *queues; /* (owned) by id */
   uint32_t *filled;             /* (owned) queues with tasks */
   struct td_server *servers;    /* (owned) by thread */
@@ -85,10 +86,10 @@ typedef struct td_queue_waits {
       first_free;
 } td_queue_waits;
 
-/* td_queue_waits_take takes the next event, after `lives` has taken it; `now` is the time of a
- * clock that may stand still. If it does not count, its time is in no sum of queues. */
+/* td_queue_waits_take takes the next event, after `lives` has taken it; `time` is that
+ * of a clock that may stand still. If it does not count, its time is in no sum of queues. */
 void td_queue_waits_take(td_queue_waits *waits, td_lives *lives, const td_any_event *event,
-                         uint64_t now, bool counts);
+                         const td_range_time *time, bool counts);
 
 /* td_queue_waits_serve says which thread pops the tasks of a queue, to someone who begins in the
  * middle of a tape. */

@@ -166,10 +166,10 @@ static const td_wall_part lay_parts[TD_N_LAY_CAUSES] = {
     [TD_LAY_unknown] = TD_WALL_no_node};
 
 static void
-pass_cb(uint32_t pass, const td_lay *lay, void *data) {
+pass_cb(uint32_t pass, const double ns[TD_N_LAY_CAUSES], void *data) {
   reporting *self = data;
   for (int i = 0; i < TD_N_LAY_CAUSES && is_wished(self, pass); i++)
-    self->report->of_wall[lay_parts[i]] += (double)lay->ns[i];
+    self->report->of_wall[lay_parts[i]] += ns[i];
 }
 
 static void
@@ -259,9 +259,10 @@ add_passes(reporting *self) {
 static void
 set_unattributed(reporting *self) {
   td_report *report = self->report;
-  report->unattributed = report->idle;
+  double lay = 0;
   for (int i = TD_WALL_lay_other_pass; i < TD_WALL_no_node; i++)
-    report->unattributed -= TD_MIN(report->unattributed, (uint64_t)report->of_wall[i]);
+    lay += report->of_wall[i];
+  report->unattributed = report->idle - TD_MIN(report->idle, (uint64_t)(lay + 0.5));
   uint64_t recorder = TD_MIN(self->recorder_ns, report->unattributed);
   report->unattributed -= recorder;
   report->of_wall[TD_WALL_recorder] += (double)recorder;
@@ -287,7 +288,8 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   self->catalog = so_far;
   td_lives_at(self->lives, seq);
   td_lives_apply(self->lives, event);
-  td_queue_waits_take(&self->queue_waits, self->lives, event, td_lives_now(self->lives), true);
+  td_range_time time = td_lives_time(self->lives);
+  td_queue_waits_take(&self->queue_waits, self->lives, event, &time, true);
 }
 
 static td_status

@@ -82,7 +82,8 @@ take(telling *self, td_queue_waits *waits, td_replay *replay, uint64_t seq) {
   td_any_event event;
   if (td_replay_event(replay, seq, &event, NULL) != TD_OK) return;
   td_lives_apply(self->lives, &event);
-  td_queue_waits_take(waits, self->lives, &event, td_lives_now(self->lives), true);
+  td_range_time time = td_lives_time(self->lives);
+  td_queue_waits_take(waits, self->lives, &event, &time, true);
 }
 
 /* Of passes inside others, only all that came before tells. */
