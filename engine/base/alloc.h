@@ -6,7 +6,9 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* td_alloc returns n zeroed elements of `size` bytes, td_realloc a resized block. Both abort on
  * failure, if engine/base/reserve.h does not help. */
@@ -37,5 +39,16 @@ char *td_format_v(const char *format, va_list args);
     if ((n) == (capacity)) {                                                                       \
       (capacity) = (capacity) ? (capacity)*2 : 8;                                                  \
       (array) = td_realloc((array), (capacity), sizeof *(array));                                  \
+    }                                                                                              \
+  } while (0)
+
+/* TD_REACH makes an array of n zeroed elements reach to element i, with some more. */
+#define TD_REACH(array, n, i)                                                                      \
+  do {                                                                                             \
+    if ((i) >= (n)) {                                                                              \
+      uint32_t more = TD_MAX(TD_MAX(2 * (n), 8u), (i) + 1);                                        \
+      (array) = td_realloc((array), more, sizeof *(array));                                        \
+      memset((array) + (n), 0, (more - (n)) * sizeof *(array));                                    \
+      (n) = more;                                                                                  \
     }                                                                                              \
   } while (0)

@@ -3,8 +3,6 @@
 
 #include "engine/base/alloc.h"
 
-#include <string.h>
-
 /* Of more threads that wait at once, only the first holder counts. Else a tape of very many threads
  * would cost the square of their number. */
 #define WATCHED_MAX 256u
@@ -95,12 +93,7 @@ is_for(const td_waiting *waiting, uint32_t lock, uint32_t object) {
 
 static td_waiting *
 waiting_of(td_held_waits *self, uint32_t thread) {
-  if (thread >= self->n_threads) {
-    uint32_t n = TD_MAX(TD_MAX(2 * self->n_threads, 8u), thread + 1);
-    self->threads = td_realloc(self->threads, n, sizeof *self->threads);
-    memset(self->threads + self->n_threads, 0, (n - self->n_threads) * sizeof *self->threads);
-    self->n_threads = n;
-  }
+  TD_REACH(self->threads, self->n_threads, thread);
   if (!self->threads[thread]) self->threads[thread] = TD_NEW(td_waiting);
   return self->threads[thread];
 }

@@ -3,8 +3,6 @@
 
 #include "engine/base/alloc.h"
 
-#include <string.h>
-
 /* Of more threads that are in collective operations at once, only the first learn who came last.
  * Else a tape of very many threads would cost the square of their number. */
 #define WATCHED_MAX 256u
@@ -26,12 +24,7 @@ typedef struct td_last_push {
 
 static td_thread_wait *
 thread_of(td_thread_waits *self, uint32_t thread) {
-  if (thread >= self->n_threads) {
-    uint32_t n = TD_MAX(TD_MAX(2 * self->n_threads, 8u), thread + 1);
-    self->threads = td_realloc(self->threads, n, sizeof *self->threads);
-    memset(self->threads + self->n_threads, 0, (n - self->n_threads) * sizeof *self->threads);
-    self->n_threads = n;
-  }
+  TD_REACH(self->threads, self->n_threads, thread);
   if (!self->threads[thread]) {
     self->threads[thread] = TD_NEW(td_thread_wait);
     self->threads[thread]->by = TD_NONE;
@@ -41,12 +34,7 @@ thread_of(td_thread_waits *self, uint32_t thread) {
 
 static td_last_push *
 queue_of(td_thread_waits *self, uint32_t queue) {
-  if (queue >= self->n_queues) {
-    uint32_t n = TD_MAX(TD_MAX(2 * self->n_queues, 8u), queue + 1);
-    self->queues = td_realloc(self->queues, n, sizeof *self->queues);
-    memset(self->queues + self->n_queues, 0, (n - self->n_queues) * sizeof *self->queues);
-    self->n_queues = n;
-  }
+  TD_REACH(self->queues, self->n_queues, queue);
   return &self->queues[queue];
 }
 

@@ -6,8 +6,6 @@
 #include "ui/draw/timeline.h"
 #include "ui/geometry/format.h"
 
-#include <string.h>
-
 /* So many holders of a wait get an arrow and words, the first ones first. */
 enum { HOLDERS_SHOWN = 3 };
 
@@ -17,13 +15,7 @@ enum { THREADS_MAX = 256 };
 
 static td_timeline_waits *
 waits_of(td_timeline *timeline, uint32_t thread) {
-  if (thread >= timeline->n_waits_of) {
-    uint32_t n = TD_MAX(TD_MAX(2 * timeline->n_waits_of, 8u), thread + 1);
-    timeline->waits_of = td_realloc(timeline->waits_of, n, sizeof *timeline->waits_of);
-    memset(timeline->waits_of + timeline->n_waits_of, 0,
-           (n - timeline->n_waits_of) * sizeof *timeline->waits_of);
-    timeline->n_waits_of = n;
-  }
+  TD_REACH(timeline->waits_of, timeline->n_waits_of, thread);
   return &timeline->waits_of[thread];
 }
 

@@ -89,13 +89,7 @@ queue_of(contending *self, uint32_t queue) {
 
 static uint64_t *
 asleep_since(contending *self, uint32_t thread) {
-  if (thread >= self->n_threads) {
-    uint32_t n = TD_MAX(TD_MAX(2 * self->n_threads, 8u), thread + 1);
-    self->asleep_since = td_realloc(self->asleep_since, n, sizeof *self->asleep_since);
-    memset(self->asleep_since + self->n_threads, 0,
-           (n - self->n_threads) * sizeof *self->asleep_since);
-    self->n_threads = n;
-  }
+  TD_REACH(self->asleep_since, self->n_threads, thread);
   return &self->asleep_since[thread];
 }
 

@@ -131,12 +131,7 @@ slot_of(int32_t device) {
 
 static td_idle_lane *
 lane_of(td_idle_watch *self, uint32_t thread) {
-  if (thread >= self->n_lanes) {
-    uint32_t n = TD_MAX(TD_MAX(2 * self->n_lanes, 8u), thread + 1);
-    self->lanes = td_realloc(self->lanes, n, sizeof *self->lanes);
-    memset(self->lanes + self->n_lanes, 0, (n - self->n_lanes) * sizeof *self->lanes);
-    self->n_lanes = n;
-  }
+  TD_REACH(self->lanes, self->n_lanes, thread);
   if (!self->lanes[thread]) {
     self->lanes[thread] = TD_NEW(td_idle_lane);
     self->lanes[thread]->result.thread = thread;

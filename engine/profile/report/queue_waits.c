@@ -104,26 +104,16 @@ td_lay_cause_words(td_lay_cause cause) {
   return names[cause].words;
 }
 
-#define OBTAIN(array, n, i)                                                                        \
-  do {                                                                                             \
-    if ((i) >= (n)) {                                                                              \
-      uint32_t more = TD_MAX(TD_MAX(2 * (n), 8u), (i) + 1);                                        \
-      (array) = td_realloc(array, more, sizeof *(array));                                          \
-      memset((array) + (n), 0, (more - (n)) * sizeof *(array));                                    \
-      (n) = more;                                                                                  \
-    }                                                                                              \
-  } while (0)
-
 static td_queue_wait *
 queue_of(td_queue_waits *self, uint32_t queue) {
-  OBTAIN(self->queues, self->n_queues, queue);
+  TD_REACH(self->queues, self->n_queues, queue);
   return &self->queues[queue];
 }
 
 static td_server *
 server_of(td_queue_waits *self, uint32_t thread) {
   uint32_t n = self->n_servers;
-  OBTAIN(self->servers, self->n_servers, thread);
+  TD_REACH(self->servers, self->n_servers, thread);
   for (; n < self->n_servers; n++)
     self->servers[n] = (td_server){.now = TD_LAY_unknown, .pass = TD_NONE, .node = TD_NONE};
   return &self->servers[thread];
