@@ -227,10 +227,11 @@ test_partition(void) {
 /* Threads lack cores in the middle of parts and sleeps, for longer than these, and the recorder
  * works in functions. */
 static char *
-make_tape_without_cores(uint32_t seed) {
+make_tape_without_cores(uint32_t seed, bool is_bent) {
   td_tape_plan plan = {.n_nodes = 40, .n_threads = 4, .n_passes = 6, .trains = true, .seed = seed};
   td_tape_script plain, script = {.n_threads = plan.n_threads};
   GRand *random = g_rand_new_with_seed(seed);
+  uint64_t bends = seed;
   char *path = g_strdup_printf("%s/tapedeck-cores-%d.tape", g_get_tmp_dir(), (int)getpid());
   td_tape_script_make(&plain, &plan);
   TELL(&script, core_wait, .waited = 0);
@@ -238,6 +239,7 @@ make_tape_without_cores(uint32_t seed) {
     uint32_t thread = plain.events[i].event.thread;
     int choice = i > 200 ? g_rand_int_range(random, 0, 8) : 2;
     uint64_t ns = (uint64_t)g_rand_int_range(random, 1, 4000);
+    if (is_bent && ns < 400) ns = UINT64_MAX - ns;
     if (choice == 0) TELL(&script, core_wait, .waited = ns);
     bool in_function = plain.events[i].event.kind == TD_EVENT_node_end;
     if (in_function && choice) TELL(&script, recorder_took, .took = ns / 8);
@@ -245,6 +247,7 @@ make_tape_without_cores(uint32_t seed) {
     td_tape_script_tell(&script, plain.events[i], plain.events[i].event.kind);
     script.events[script.n - 1].event = plain.events[i].event;
   }
+  if (is_bent) td_tape_script_bend(&script, &bends);
   g_assert_cmpint(td_tape_script_write(&script, path, NULL), ==, TD_OK);
   td_tape_script_fini(&plain);
   td_tape_script_fini(&script);
@@ -269,9 +272,36 @@ no_core_of(const char *path) {
 static void
 test_without_cores(void) {
   for (uint32_t seed = 1; seed <= 4; seed++) {
-    char *path = make_tape_without_cores(seed);
+    char *path = make_tape_without_cores(seed, false);
     g_assert_cmpuint(no_core_of(path), >, 1000);
     check_tape(path);
+    g_unlink(path);
+    g_free(path);
+  }
+}
+
+/* What no recorder tells, and waits longer than the tape: no part is longer than the passes. */
+static void
+test_bent(void) {
+  for (uint32_t seed = 1; seed <= 40; seed++) {
+    char *path = make_tape_without_cores(seed, true);
+    td_tape *tape;
+    td_idle idle;
+    g_assert_cmpint(td_tape_open(path, &tape, NULL), ==, TD_OK);
+    uint64_t end = td_tape_info_get(tape)->duration_ns;
+    for (int i = 0; i < 3; i++) {
+      const td_range range = {i > 0, i == 1 ? 0 : end / 3, end / 3 * (uint64_t)(1 + i)};
+      GHashTable *sums = sums_new();
+      g_assert_cmpint(td_idle_make(tape, TD_NONE, &range, &idle, NULL), ==, TD_OK);
+      for (uint32_t thread = 0; thread < idle.n_threads; thread++)
+        for (int part = 0; part < TD_N_IDLE_PARTS; part++)
+          g_assert_cmpuint(idle.threads[thread].parts[part], <=, idle.wall);
+      td_idle_fini(&idle);
+      sum_report(tape, &range, TD_REPORT_BY_thread, sums);
+      sum_contention(tape, &range, 0, sums);
+      g_hash_table_unref(sums);
+    }
+    td_tape_close(tape);
     g_unlink(path);
     g_free(path);
   }
@@ -365,6 +395,7 @@ main(int argc, char **argv) {
     check_tape(argv[i]);
   g_test_add_func("/profile/ranges/partition", test_partition);
   g_test_add_func("/profile/ranges/without-cores", test_without_cores);
+  g_test_add_func("/profile/ranges/bent", test_bent);
   g_test_add_func("/profile/ranges/inside-a-call", test_inside_a_call);
   g_test_add_func("/profile/ranges/nothing", test_nothing);
   g_test_add_func("/profile/ranges/cancelled", test_cancelled);
