@@ -114,6 +114,31 @@ for step in range(4):
     F.mse_loss(head(x), torch.ones(10, 1) / 2).backward()
     optimizer.step()
 """),
+    "hook_that_returns_zeros": ("all_zero", r"in the first one <lambda> \(hook_that_returns_zeros\.py:\d+\), on AddmmBackward0.*If it returns zeros", """
+for step in range(4):
+    optimizer.zero_grad()
+    result = net(x)
+    result.register_hook(lambda g: torch.zeros_like(g))
+    F.mse_loss(result, y).backward()
+    optimizer.step()
+"""),
+    "hook_of_a_module": ("all_zero", r"in the first one mute \(.*Else a function", """
+last = torch.nn.Tanh()
+def mute(module, inputs, outputs): return tuple(torch.zeros_like(g) for g in inputs)
+last.register_full_backward_hook(mute)
+for step in range(4):
+    optimizer.zero_grad()
+    F.mse_loss(last(net(x)), y).backward()
+    optimizer.step()
+"""),
+    "padding_alone": ("all_zero", r"padding_idx alone", """
+words = torch.nn.Embedding(9, 4, padding_idx=0)
+optimizer = torch.optim.SGD(words.parameters(), lr=0.1)
+for step in range(4):
+    optimizer.zero_grad()
+    words(torch.zeros(3, 5, dtype=torch.long)).square().sum().backward()
+    optimizer.step()
+"""),
     "autocast_around_the_loop": ("stale_node", r"ToCopyBackward0 .* was made of .*(weight|bias) once, and ran again after 3 or more later steps", """
 with torch.autocast("cpu", dtype=torch.bfloat16):
     for step in range(5):
@@ -645,6 +670,33 @@ for step in range(5):
     F.mse_loss(net(x), y).backward()
     optimizer.step()
 """,
+    "frozen_by_hooks": """
+for p in net[0].parameters(): p.register_hook(lambda g: g * 0)
+optimizer = torch.optim.SGD([{"params": net[0].parameters()}, {"params": net[2].parameters()}], lr=0.1)
+for step in range(5):
+    optimizer.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+""",
+    "first_layers_muted_by_hooks": """
+first = torch.optim.SGD(net[0].parameters(), lr=0.1)
+last = torch.optim.SGD(net[2].parameters(), lr=0.1)
+for p in net[0].parameters(): p.register_hook(lambda g: g * 0)
+for step in range(9):
+    first.zero_grad()
+    last.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    first.step()
+    last.step()
+""",
+    "hooks_mend_nan": """
+for p in net.parameters(): p.register_hook(lambda g: torch.nan_to_num(g, 0.1))
+for step in range(5):
+    optimizer.zero_grad()
+    out = net(x)
+    (F.mse_loss(out, y) + (out * 0).abs().sqrt().sum()).backward()
+    optimizer.step()
+""",
     "frozen_for_the_step": """
 D = torch.nn.Linear(2, 1)
 judge = torch.optim.Adam(D.parameters())
@@ -762,6 +814,18 @@ class SilentMistakes(unittest.TestCase):
             one, = self.findings(tape)
             self.assertEqual(one["kind"], "error")
             self.assertIn("did other operations than at first", one["advice"])
+
+    def test_first_zeros(self):
+        """With numbers of gradients on the tape, the first node that gave out zeros is named, and no other recording is asked for."""
+        with tempfile.TemporaryDirectory() as folder:
+            script, tape = os.path.join(folder, "one.py"), os.path.join(folder, "one.tape")
+            with open(script, "w") as file:
+                file.write(START + MISTAKES["hook_that_returns_zeros"][2])
+            for python in torches.of_test(self):
+                subprocess.run([TAPEDECK, "record", "--force", "--stats", "full", "-o", tape, "--", python, script], capture_output=True, timeout=300)
+                one, = self.findings(tape)
+                self.assertRegex(one["advice"], r"The first node that gave out zeros alone, .* is AddmmBackward0")
+                self.assertNotIn("record --stats", one["advice"])
 
     def test_lines(self):
         """With --stacks, results that no pass reached have a line. Without, people are told how to get it."""

@@ -27,34 +27,6 @@ td_find_leaves_free_node(td_find_leaves *self, uint32_t node) {
   if (label) *label = 0;
 }
 
-/* Its derivative is 0 wherever it has one. */
-static bool
-is_flat(const char *name) {
-  static const char *const names[] = {"RoundBackward", "FloorBackward", "CeilBackward",
-                                      "TruncBackward", "SignBackward"};
-  for (size_t i = 0; i < TD_N_ELEMENTS(names); i++)
-    if (!strncmp(name, names[i], strlen(names[i]))) return true;
-  return false;
-}
-
-void
-td_find_leaves_make(td_find_leaves *self, uint32_t node, const char *name) {
-  bool is_softmax =
-      !strncmp(name, "SoftmaxBackward", 15) || !strncmp(name, "LogSoftmaxBackward", 18);
-  if (is_softmax) self->softmax = node + 1;
-  if (!self->flat && is_flat(name)) self->flat = node + 1;
-}
-
-void
-td_find_leaves_save(td_find_leaves *self, const td_event_saved_tensor *event, const char *shape) {
-  size_t n = strlen(shape);
-  bool is_single =
-      n >= 3 && !strcmp(shape + n - 2, "1]") && (shape[n - 3] < '0' || shape[n - 3] > '9');
-  if (self->single || event->node + 1 != self->softmax || !event->is_output || !is_single) return;
-  self->single = event->node + 1;
-  self->single_shape = event->shape;
-}
-
 static td_leaf_history *
 obtain(td_find_leaves *self, uint32_t name) {
   uint64_t *number = td_number_map_put(&self->numbers, name);
@@ -76,17 +48,33 @@ td_find_leaves_look(td_find_leaves *self, const td_event_leaf_look *event) {
   *td_number_map_put(&self->seen, event->node) |= UINT64_C(1) << event->what;
 }
 
-static unsigned
+#define HOOKED (UINT64_C(1) << 32)
+
+/* PyTorch 1.13 calls hooks of a leaf after its node has begun, and after the look. */
+void
+td_find_leaves_hook(td_find_leaves *self, const td_event_hook_begin *event) {
+  bool may_change = event->kind == TD_hook_kind_tensor_pre || event->kind == TD_hook_kind_pre;
+  if (may_change && td_find_leaves_label_of(self, event->node))
+    *td_number_map_put(&self->seen, event->node) |= HOOKED;
+}
+
+void
+td_find_leaves_begin(td_find_leaves *self, uint32_t node) {
+  uint64_t *seen = td_number_map_find(&self->seen, node);
+  if (seen) *seen &= ~HOOKED;
+}
+
+static uint64_t
 take_seen(td_find_leaves *self, uint32_t node) {
   uint64_t *found = td_number_map_find(&self->seen, node);
-  unsigned seen = found ? (unsigned)*found : 0;
+  uint64_t seen = found ? *found : 0;
   if (found) *found = 0;
   if (self->seen.n >= FORGOTTEN_TOGETHER) td_number_map_forget_zeros(&self->seen);
   return seen;
 }
 
 static void
-note_nonfinite(td_leaf_history *leaf, uint32_t node, unsigned seen, uint64_t seq) {
+note_nonfinite(td_leaf_history *leaf, uint32_t node, uint64_t seen, uint64_t seq) {
   leaf->was_nan |= seen >> TD_leaf_sight_nan & 1;
   leaf->was_inf |= seen >> TD_leaf_sight_inf & 1;
   bool is_bad = seen & (1u << TD_leaf_sight_nan | 1u << TD_leaf_sight_inf);
@@ -107,17 +95,18 @@ enter_pass(td_leaf_history *leaf, uint32_t pass) {
 
 void
 td_find_leaves_store(td_find_leaves *self, const td_event_accumulate *event, uint64_t seq) {
-  unsigned seen = take_seen(self, event->node);
+  uint64_t seen = take_seen(self, event->node);
+  bool is_known = !(seen & HOOKED); /* what was looked at is what was stored */
   td_leaf_history *leaf = obtain(self, td_find_leaves_label_of(self, event->node));
   enter_pass(leaf, event->graph_task);
   leaf->node = event->node;
   leaf->was_idle |= leaf->n_idle > 1;
   leaf->n_idle = leaf->missing_step = leaf->frozen_step = 0;
   if (!leaf->n_stores++) leaf->seq = seq;
-  leaf->n_zeros += seen >> TD_leaf_sight_zero & 1;
-  note_nonfinite(leaf, event->node, seen, seq);
+  if (is_known) note_nonfinite(leaf, event->node, seen, seq);
+  leaf->n_zeros += is_known && seen >> TD_leaf_sight_zero & 1;
   leaf->n_now++;
-  leaf->n_filled_now += !(seen >> TD_leaf_sight_zero & 1);
+  leaf->n_filled_now += is_known && !(seen >> TD_leaf_sight_zero & 1);
   if (seen >> TD_leaf_sight_kept & 1) {
     leaf->n_kept_now++;
     leaf->kept_seq = seq;
@@ -338,18 +327,6 @@ learn_dead(td_find_leaves *self, const td_catalog *catalog, td_leaf_history *lea
 
 void
 td_find_leaves_learn(td_find_leaves *self, const td_catalog *catalog) {
-  const td_catalog_node *single =
-      self->single && !self->single_name ? td_catalog_node_find(catalog, self->single - 1) : NULL;
-  if (single) {
-    self->single_name = td_why_name_node_of(single);
-    self->single_line = td_finding_line(single);
-  }
-  const td_catalog_node *flat =
-      self->flat && !self->flat_name ? td_catalog_node_find(catalog, self->flat - 1) : NULL;
-  if (flat) {
-    self->flat_name = td_why_name_node_of(flat);
-    self->flat_line = td_finding_line(flat);
-  }
   for (uint32_t i = 0; i < self->n && self->n <= LEAVES_MAX; i++) {
     td_leaf_history *leaf = &self->items[i];
     if (is_zero(self, leaf) && !leaf->alive) learn_dead(self, catalog, leaf);
@@ -475,6 +452,12 @@ td_find_leaves_dup_nonfinite(const td_find_leaves *self, td_tape *tape) {
   return count(self, is_nonfinite, &first) ? list_names(self, is_nonfinite, tape) : NULL;
 }
 
+char *
+td_find_leaves_dup_zeros(const td_find_leaves *self, td_tape *tape, const td_leaf_history **first) {
+  uint32_t n = count(self, is_zero, first);
+  return n && n == self->n ? list_names(self, is_zero, tape) : NULL;
+}
+
 /* A search for births says more. */
 void
 td_find_leaves_tell_nonfinite(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
@@ -511,62 +494,6 @@ tell_never_cleared(const td_find_leaves *self, td_tape *tape, td_findings *findi
   add(findings, TD_FINDING_never_cleared, first->first_kept_seq, first->node, text,
       TD_N("Each step then also uses what was there before. If that is not meant, call "
            "zero_grad() of the optimizer once for each of its steps."));
-}
-
-/* The dimension of a softmax is not on the tape. */
-static void
-add_zero(const td_find_leaves *self, td_tape *tape, const td_leaf_history *first, char *text,
-         td_findings *findings) {
-  char *advice = td_format(
-      td_translate(
-          "%s made a result of shape %s. If it goes over the last dimension, a softmax over "
-          "one element, it is 1 whatever goes in, and its gradient is 0."),
-      self->single_name, td_tape_string(tape, self->single_shape));
-  td_findings_add(
-      findings, (td_finding){.kind = TD_FINDING_all_zero,
-                             .seq = first->seq,
-                             .node = self->single - 1,
-                             .n = 1,
-                             .text = text,
-                             .advice = advice,
-                             .line = self->single_line ? td_dup_string(self->single_line) : NULL});
-}
-
-static void
-add_flat(const td_find_leaves *self, const td_leaf_history *first, char *text,
-         td_findings *findings) {
-  char *advice = td_format(
-      td_translate("The derivative of %s is 0 everywhere, so no gradient passes it. Nothing is "
-                   "learned through round(), floor(), ceil(), trunc() or sign(), unless a custom "
-                   "backward passes the gradient on."),
-      self->flat_name);
-  td_findings_add(findings,
-                  (td_finding){.kind = TD_FINDING_all_zero,
-                               .seq = first->seq,
-                               .node = self->flat - 1,
-                               .n = 1,
-                               .text = text,
-                               .advice = advice,
-                               .line = self->flat_line ? td_dup_string(self->flat_line) : NULL});
-}
-
-/* Nothing is learned. Some parameters alone may have zeros on purpose: a term times 0. */
-static void
-tell_zero(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
-  const td_leaf_history *first;
-  uint32_t n = count(self, is_zero, &first);
-  if (!n || n < self->n) return;
-  char *names = list_names(self, is_zero, tape);
-  char *text =
-      td_format(td_translate("All gradients that were stored are zero, %u times for each of %s."),
-                first->n_stores, names);
-  free(names);
-  if (self->flat_name) return add_flat(self, first, text, findings);
-  if (self->single_name) return add_zero(self, tape, first, text, findings);
-  add(findings, TD_FINDING_all_zero, first->seq, first->node, text,
-      TD_N("A small change of a parameter does not change the loss. A softmax over one element, a "
-           "function that is flat where it works, or a factor 0 does that. tapedeck record --stats "
-           "full shows from which node on the gradients are zero."));
 }
 
 static void
@@ -715,7 +642,6 @@ tell_empty(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
 void
 td_find_leaves_tell(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
   tell_never_cleared(self, tape, findings);
-  tell_zero(self, tape, findings);
   tell_dead(self, tape, findings);
   tell_other_parameters(self, tape, findings);
   tell_lost(self, tape, findings);
@@ -727,10 +653,6 @@ td_find_leaves_tell(const td_find_leaves *self, td_tape *tape, td_findings *find
 void
 td_find_leaves_fini(td_find_leaves *self) {
   free(self->items);
-  free(self->single_name);
-  free(self->single_line);
-  free(self->flat_name);
-  free(self->flat_line);
   free(self->relu_name);
   free(self->relu_line);
   td_number_map_fini(&self->numbers);

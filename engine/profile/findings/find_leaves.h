@@ -55,25 +55,17 @@ typedef struct td_find_leaves {
   td_number_map steppers; /* by optimizer: 1 + its place among `steps` */
   td_step_history *steps; /* (owned) */
   uint32_t n_steppers, steps_capacity;
-  uint32_t softmax;      /* 1 + the last node of one; 0: there was none */
-  uint32_t single;       /* 1 + the first one whose result has a last dimension of one element */
-  uint32_t single_shape; /* string: of that result */
-  char *single_name, *single_line; /* (owned) or NULL */
-  uint32_t flat;                   /* 1 + the first node of a function without a slope, or 0 */
-  char *flat_name, *flat_line;     /* (owned) or NULL */
-  uint32_t relu;                   /* 1 + the first one that passed nothing on, or 0 */
-  char *relu_name, *relu_line;     /* (owned) or NULL */
+  uint32_t relu;               /* 1 + the first one that passed nothing on, or 0 */
+  char *relu_name, *relu_line; /* (owned) or NULL */
 } td_find_leaves;
 
 void td_find_leaves_label(td_find_leaves *self, const td_event_node_label *event);
 void td_find_leaves_free_node(td_find_leaves *self, uint32_t node);
 
-/* td_find_leaves_make takes a node's name too, td_find_leaves_save the shape of what it saved. */
-void td_find_leaves_make(td_find_leaves *self, uint32_t node, const char *name);
-void td_find_leaves_save(td_find_leaves *self, const td_event_saved_tensor *event,
-                         const char *shape);
-
-/* td_find_leaves_look, then td_find_leaves_store: the order of their events. */
+/* The order of their events: td_find_leaves_begin, then td_find_leaves_look, then
+ * td_find_leaves_store. What a hook changes after its leaf has begun was not looked at. */
+void td_find_leaves_begin(td_find_leaves *self, uint32_t node);
+void td_find_leaves_hook(td_find_leaves *self, const td_event_hook_begin *event);
 void td_find_leaves_look(td_find_leaves *self, const td_event_leaf_look *event);
 void td_find_leaves_store(td_find_leaves *self, const td_event_accumulate *event, uint64_t seq);
 void td_find_leaves_own(td_find_leaves *self, const td_event_optimizes *event);
@@ -90,6 +82,11 @@ void td_find_leaves_miss(td_find_leaves *self, uint32_t name);
 char *td_find_leaves_dup_nonfinite(const td_find_leaves *self, td_tape *tape);
 void td_find_leaves_tell_nonfinite(const td_find_leaves *self, td_tape *tape,
                                    td_findings *findings);
+
+/* td_find_leaves_dup_zeros returns words of all leaves if each got zeros alone, else NULL. The
+ * caller frees. */
+char *td_find_leaves_dup_zeros(const td_find_leaves *self, td_tape *tape,
+                               const td_leaf_history **first);
 
 /* td_find_leaves_interrupt says that the tape lacks passes here. */
 void td_find_leaves_interrupt(td_find_leaves *self);

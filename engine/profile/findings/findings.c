@@ -21,6 +21,7 @@
 #include "engine/profile/findings/find_stale.h"
 #include "engine/profile/findings/find_troubles.h"
 #include "engine/profile/findings/find_unreached.h"
+#include "engine/profile/findings/find_zeros.h"
 #include "engine/profile/source_place.h"
 #include "engine/replay/catalog_visit.h"
 #include "engine/rules/task_order.h"
@@ -47,6 +48,7 @@ typedef struct looking {
   td_find_lines lines;
   td_find_unreached unreached;
   td_find_leaves leaves;
+  td_find_zeros zeros;
   td_find_stale stale;
   td_find_results results;
   td_find_roots roots;
@@ -97,6 +99,7 @@ end_pass(looking *self, const td_event_graph_task_end *event, uint64_t seq) {
   td_find_places_end_pass(&self->places, event->graph_task, seq);
   td_find_troubles_end_pass(&self->troubles);
   td_find_hooks_end_pass(&self->hooks);
+  td_find_zeros_end_pass(&self->zeros);
   td_find_slices_end_pass(&self->slices);
   if (!self->kept.is_confused) td_find_orders_end_pass(&self->orders);
   td_find_kept_end_pass(&self->kept, root, seq);
@@ -116,8 +119,8 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   td_find_ranks_see(&self->ranks, self->tape, so_far, event, seq);
   switch (event->event.kind) {
   case TD_EVENT_node_new:
-    td_find_leaves_make(&self->leaves, event->node_new.node,
-                        td_tape_string(self->tape, event->node_new.name));
+    td_find_zeros_make(&self->zeros, event->node_new.node,
+                       td_tape_string(self->tape, event->node_new.name));
     self->has_stacks |= event->node_new.stack != 0;
     td_find_lines_meet(&self->lines, self->tape, event->node_new.stack);
     td_find_roots_make(&self->roots, &event->node_new);
@@ -137,11 +140,12 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   case TD_EVENT_node_label:
     return td_find_leaves_label(&self->leaves, &event->node_label);
   case TD_EVENT_saved_tensor:
-    return td_find_leaves_save(&self->leaves, &event->saved_tensor,
-                               td_tape_string(self->tape, event->saved_tensor.shape));
+    return td_find_zeros_save(&self->zeros, &event->saved_tensor,
+                              td_tape_string(self->tape, event->saved_tensor.shape));
   case TD_EVENT_node_begin:
     td_find_gil_run(&self->gil, &event->node_begin);
     td_find_kept_run(&self->kept, event->node_begin.node);
+    td_find_leaves_begin(&self->leaves, event->node_begin.node);
     td_find_stale_run(&self->stale, &self->leaves, event->node_begin.node, seq);
     return td_find_unreached_run(&self->unreached,
                                  td_find_leaves_label_of(&self->leaves, event->node_begin.node),
@@ -195,12 +199,17 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     return td_find_results_take(&self->results, &event->capture);
   case TD_EVENT_accumulate:
     td_find_leaves_store(&self->leaves, &event->accumulate, seq);
+    td_find_zeros_store(&self->zeros);
     return td_find_unreached_store(&self->unreached,
                                    td_find_leaves_label_of(&self->leaves, event->accumulate.node));
   case TD_EVENT_buffer_add:
     td_find_slices_take(&self->slices, &event->buffer_add, seq);
     return td_find_orders_take(&self->orders, &event->buffer_add, seq, period_now(self));
+  case TD_EVENT_tensor_stats:
+    return td_find_zeros_measure(&self->zeros, &event->tensor_stats);
   case TD_EVENT_hook_begin:
+    td_find_leaves_hook(&self->leaves, &event->hook_begin);
+    td_find_zeros_hook(&self->zeros, &event->hook_begin);
     return td_find_hooks_take(&self->hooks, &event->hook_begin, seq);
   case TD_EVENT_no_gradient:
     td_find_leaves_miss(&self->leaves, event->no_gradient.name);
@@ -266,6 +275,7 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
   td_find_gil_learn(&self->gil, catalog);
   td_find_ranks_learn(&self->ranks, self->tape, catalog);
   td_find_leaves_learn(&self->leaves, catalog);
+  td_find_zeros_learn(&self->zeros, catalog);
   if (self->depth >= DEPTH_TOLD && !self->deepest.line)
     self->deepest.line = td_finding_line(td_catalog_node_find(catalog, self->deepest.node));
   return TD_OK;
@@ -354,6 +364,7 @@ tell(looking *self) {
   td_find_kept_tell(&self->kept, self->findings);
   td_find_orders_tell(&self->orders, self->findings);
   td_find_leaves_tell(&self->leaves, self->tape, self->findings);
+  td_find_zeros_tell(&self->zeros, &self->leaves, self->tape, self->findings);
   td_find_stale_tell(&self->stale, self->tape, self->findings);
   td_find_results_tell(&self->results, self->findings);
   td_find_slices_tell(&self->slices, self->findings);
@@ -384,6 +395,7 @@ fini(looking *self) {
   td_find_lines_fini(&self->lines);
   td_find_unreached_fini(&self->unreached);
   td_find_leaves_fini(&self->leaves);
+  td_find_zeros_fini(&self->zeros);
   td_find_stale_fini(&self->stale);
   td_find_results_fini(&self->results);
   td_find_roots_fini(&self->roots);
@@ -397,7 +409,7 @@ fini(looking *self) {
 
 td_status
 td_findings_make(td_tape *tape, td_findings *findings, td_error *error) {
-  looking self = {.tape = tape, .findings = findings, .leaves.tape = tape};
+  looking self = {.tape = tape, .findings = findings, .leaves.tape = tape, .zeros.tape = tape};
   td_catalog_along along = {.listener = event_cb, .data = &self};
   *findings = (td_findings){.looked_for = ""};
   td_status status = td_catalog_visit_along(tape, &along, visit_segment, error);
