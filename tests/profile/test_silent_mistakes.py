@@ -757,6 +757,22 @@ for step in range(5):
 """,
 }
 
+FUNCTION_FIRST = """
+import torch
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 3
+    @staticmethod
+    def backward(ctx, grad):
+        x, = ctx.saved_tensors
+        return 3 * x.detach() ** 2 * grad.detach()
+x = torch.tensor([2.0], requires_grad=True)
+grad, = torch.autograd.grad(Cube.apply(x), x, create_graph=True)
+torch.autograd.grad(grad, x)
+"""
+
 
 @functools.cache
 def recorded_together(python):
@@ -814,6 +830,18 @@ class SilentMistakes(unittest.TestCase):
             one, = self.findings(tape)
             self.assertEqual(one["kind"], "error")
             self.assertIn("did other operations than at first", one["advice"])
+
+    def test_function_before_all(self):
+        """Recording begins within the first operation of a program. If that is a custom function, the forward of it is no no_grad()."""
+        with tempfile.TemporaryDirectory() as folder:
+            script, tape = os.path.join(folder, "one.py"), os.path.join(folder, "one.tape")
+            with open(script, "w") as file:
+                file.write(FUNCTION_FIRST)
+            for python in torches.of_test(self):
+                subprocess.run([TAPEDECK, "record", "--force", "-o", tape, "--", python, script], capture_output=True, timeout=300)
+                one, = self.findings(tape)
+                self.assertEqual(one["kind"], "program_failed")
+                self.assertIn("Not known why", one["advice"])
 
     def test_first_zeros(self):
         """With numbers of gradients on the tape, the first node that gave out zeros is named, and no other recording is asked for."""

@@ -92,6 +92,10 @@ struct CutWithin {
 
 inline thread_local CutWithin cut_within = {TD_cut_kind_none, false, false};
 
+/* This thread attached the observer, and has run no operation with gradients since: so it may be
+ * within a custom function, whose call was not seen. */
+inline thread_local bool may_be_within = false;
+
 struct CutScope : at::ObserverContext {
   CutWithin outer = cut_within;
 };
@@ -216,6 +220,7 @@ look_for_cut(const at::RecordFunction &function) {
   const char *name = function.name();
   if (!strchr(name, ':')) return enter_custom(name);
   if (is_in_place(name)) written->note(function);
+  if (at::GradMode::is_enabled()) may_be_within = false;
   std::unique_ptr<at::ObserverContext> entered;
   if (is_autocast_next()) {
     entered = std::make_unique<CutScope>();
@@ -236,7 +241,7 @@ look_for_cut(const at::RecordFunction &function) {
     cut_history(function, TD_cut_kind_integer);
   else if (at::GradMode::is_enabled())
     note_graph(function);
-  else if (!is_in_place(name))
+  else if (!is_in_place(name) && !may_be_within)
     cut_operands(function), note_copy(function);
   return entered;
 }

@@ -218,6 +218,7 @@ attach() {
 #endif
   watch_forward(true);
   watch_data();
+  may_be_within = true;
   cut_watch->follow(true);
   return n > 0;
 }

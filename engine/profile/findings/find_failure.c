@@ -75,8 +75,10 @@ advise_on_graph(const td_find_failure *self, td_tape *tape) {
       !words
           ? td_dup_string(td_translate(
                 "The backward pass was to begin at a tensor that has no graph. Not known why: the "
-                "recording saw no way off a graph. Perhaps no parameter requires a gradient, or a "
-                "comparison or a way over NumPy made the tensor."))
+                "recording saw no way off a graph. Perhaps no parameter requires a gradient, a "
+                "comparison or a way over NumPy made the tensor, a custom backward worked on "
+                "detached tensors, or checkpoint(use_reentrant=True) got no input that requires a "
+                "gradient."))
           : td_format(td_translate("The backward pass was to begin at a tensor that has no graph. "
                                    "The last way off a graph that the recording saw before: %s, in "
                                    "%s. If the tensor came from there, that is the cause."),
