@@ -14,7 +14,7 @@ CORE = TAPE + PROFILE
 RUN = ["engine/base", "engine/events", "engine/control", "engine/torch/tensor", "engine/torch/device", "engine/torch/graph",
        "engine/torch/pass"]
 MODEL = CORE + ["engine/control", "ui/geometry", "ui/draw"]
-MODELS = ["ui/model/" + folder for folder in ("answers", "base", "document", "playhead", "facts", "findings", "events", "analysis", "lesson", "live", "compare")]
+MODELS = ["ui/model/" + folder for folder in ("answers", "base", "document", "playhead", "facts", "findings", "events", "analysis", "lesson", "live", "compare", "palette")]
 DRAWN = ["ui/geometry", "ui/draw"] + MODELS
 WIDGETS = ["ui/widgets/" + folder for folder in ("base", "graph", "timeline", "panes", "dialogs", "view")]
 
@@ -61,6 +61,7 @@ MAY_INCLUDE = {
     "ui/model/lesson": MODEL + ["ui/model/base", "ui/model/document", "ui/model/playhead"],
     "ui/model/live": MODEL + ["ui/model/base", "ui/model/document", "ui/model/playhead"],
     "ui/model/compare": MODEL + ["ui/model/base", "ui/model/playhead"],
+    "ui/model/palette": MODEL + ["ui/model/base", "ui/model/document", "ui/model/facts", "ui/model/events"],
     "ui/widgets/base": DRAWN,
     "ui/widgets/graph": DRAWN + ["ui/widgets/base"],
     "ui/widgets/timeline": DRAWN + ["ui/widgets/base"],

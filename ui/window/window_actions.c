@@ -13,6 +13,7 @@
 #include "ui/window/window_keys.h"
 #include "ui/window/window_lesson.h"
 #include "ui/window/window_link.h"
+#include "ui/window/window_palette.h"
 #include "ui/window/window_picture.h"
 #include "ui/window/window_predict.h"
 #include "ui/window/window_record.h"
@@ -272,6 +273,7 @@ close_window(TdWindow *window) {
 }
 
 static void show_shortcuts(TdWindow *window);
+static void open_palette(TdWindow *window);
 
 /* An action without `activate` is a property's, or add_stateful makes it. */
 static const struct {
@@ -331,6 +333,8 @@ static const struct {
      td_window_run_next},
     {"live-detach", N_("Let go: the program runs on and stops nowhere"), "<Control>d", SECTION_LIVE,
      NEED_PROGRAM, live_detach},
+    {"palette", N_("Do or find anything: actions, nodes, modules, events, lines, answers"),
+     "<Control>p", SECTION_WINDOW, NEED_NOTHING, open_palette},
     {"find", N_("Find a node"), "<Control>f", SECTION_GRAPH, NEED_TAPE, td_window_find},
     {"find-event", N_("Find an event by words"), "<Control><Shift>f", SECTION_GRAPH, NEED_TAPE,
      find_event},
@@ -516,10 +520,20 @@ update(TdWindow *window) {
   }
 }
 
+static void
+open_palette(TdWindow *window) {
+  td_window_palette_clear(window);
+  for (guint i = 0; i < G_N_ELEMENTS(actions); i++)
+    if (actions[i].activate != open_palette && is_met(window, actions[i].need))
+      td_window_palette_offer(window, actions[i].name, _(actions[i].title), actions[i].keys);
+  td_window_palette_open(window);
+}
+
 void
 td_window_actions_install(TdWindow *window) {
   td_window_ways_add(window);
   td_window_lessons_install(window);
+  td_window_palette_add(window);
   add_stateful(window);
   for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
     if (!actions[i].activate) continue;

@@ -39,7 +39,8 @@ static const struct {
         "plays. "
         "Home and End go to the ends of the tape. A drag in the timeline goes to a time.\n\n"
         "Alt with Left goes back to where you were before. Ctrl+B keeps a place for later. Ctrl+F "
-        "finds a function by its name, number or module.")},
+        "finds a function by its name, number or module. Ctrl+P finds anything: actions with their "
+        "keys, answers, modules, lines, functions and events. Enter does it, or goes there.")},
     {N_("Finding a NaN"),
      N_("Press N: the playhead runs to the next NaN, Inf or error. The inspector says where it "
         "was born: in the output of a function, in a sum, or in the forward pass. Then press W, "

@@ -92,8 +92,8 @@ td_window_keys_add(const TdWindowKeys *self, const char *action, const char *key
   }
 }
 
-static char *
-dup_key_label(const char *keys) {
+char *
+td_window_keys_dup_label(const char *keys) {
   if (!keys) return NULL;
   guint keyval;
   GdkModifierType modifiers;
@@ -104,7 +104,7 @@ dup_key_label(const char *keys) {
 
 void
 td_window_keys_name_button(GtkWidget *button, const char *title, const char *keys) {
-  g_autofree char *key = dup_key_label(keys);
+  g_autofree char *key = td_window_keys_dup_label(keys);
   g_autofree char *tooltip = key ? g_strdup_printf("%s (%s)", title, key) : g_strdup(title);
   gtk_widget_set_tooltip_text(button, tooltip);
   if (GTK_IS_BUTTON(button) && gtk_button_get_label(GTK_BUTTON(button))) return;

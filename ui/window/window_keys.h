@@ -18,6 +18,9 @@ TdWindowKeys td_window_keys_new(GtkWidget *window);
 void td_window_keys_add(const TdWindowKeys *self, const char *action, const char *keys,
                         gboolean everywhere);
 
+/* td_window_keys_dup_label returns the first of the keys as people read it, or NULL for NULL. */
+char *td_window_keys_dup_label(const char *keys);
+
 /* td_window_keys_name_button gives a button of an action its tooltip, with the first of the keys,
  * and a name for screen readers. The title is translated already; `keys` may be NULL. */
 void td_window_keys_name_button(GtkWidget *button, const char *title, const char *keys);

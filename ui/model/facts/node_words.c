@@ -98,6 +98,11 @@ all_of(const TdNodeWords *self) {
 }
 
 gboolean
+td_node_words_are_in(const TdNodeWords *self, const char *text) {
+  return td_node_words_in(self, text) == all_of(self);
+}
+
+gboolean
 td_node_words_match(TdNodeWords *self, const td_catalog_node *node, uint32_t also) {
   uint32_t all = all_of(self);
   uint32_t found = also | find_in_text(self, node->name) | find_in_text(self, node->label) |

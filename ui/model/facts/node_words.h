@@ -19,6 +19,9 @@ gboolean td_node_words_is_empty(const TdNodeWords *self);
 /* td_node_words_in returns which words a text holds, as bits. */
 uint32_t td_node_words_in(const TdNodeWords *self, const char *text);
 
+/* td_node_words_are_in tells whether a text holds all words. */
+gboolean td_node_words_are_in(const TdNodeWords *self, const char *text);
+
 /* td_node_words_match tells whether a node has all words, or the `also` has those that are missing.
  */
 gboolean td_node_words_match(TdNodeWords *self, const td_catalog_node *node, uint32_t also);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/panes/answer_row.h"
 
+#include "ui/model/playhead/playhead_steps.h"
+
 #include <glib/gi18n.h>
 
 struct _TdAnswerRow {
@@ -72,4 +74,16 @@ td_answer_row_new(TdAnswerItem *item) {
 TdAnswerItem *
 td_answer_row_get_item(TdAnswerRow *self) {
   return self->item;
+}
+
+gboolean
+td_answer_row_go(TdAnswerItem *item, TdPlayhead *playhead) {
+  uint64_t seq = td_answer_item_get_seq(item);
+  uint32_t node = td_answer_item_get_node(item);
+  if (seq == UINT64_MAX) return FALSE;
+  if (node == TD_NONE)
+    td_playhead_show_problem(playhead, seq);
+  else
+    td_playhead_show_node(playhead, seq + 1, node);
+  return TRUE;
 }

@@ -3,7 +3,6 @@
 
 #include "ui/model/answers/answer_item.h"
 #include "ui/model/findings/finding_item.h"
-#include "ui/model/playhead/playhead_steps.h"
 #include "ui/widgets/base/focus.h"
 #include "ui/widgets/panes/answer_row.h"
 
@@ -20,6 +19,7 @@ struct _TdAnswersPane {
   GtkWidget *ask, *again;
   GtkListBox *rows;
   TdPlayhead *playhead;      /* (owned) */
+  GListModel *items;         /* (owned) of TdAnswerItem, or NULL */
   GCancellable *cancellable; /* (owned) of the search under way, or NULL */
   char *path;                /* (owned) of the tape that was read, or NULL */
   uint64_t n_events;         /* that it had then */
@@ -92,14 +92,8 @@ static void
 row_activated(GtkListBox *rows, GtkListBoxRow *row, gpointer data) {
   TdAnswersPane *self = data;
   TdAnswerItem *item = td_answer_row_get_item(TD_ANSWER_ROW(row));
-  uint64_t seq = td_answer_item_get_seq(item);
-  uint32_t node = td_answer_item_get_node(item);
-  if (seq == UINT64_MAX) return;
   self->is_leading = TRUE;
-  if (node == TD_NONE)
-    td_playhead_show_problem(self->playhead, seq);
-  else
-    td_playhead_show_node(self->playhead, seq + 1, node);
+  td_answer_row_go(item, self->playhead);
   self->is_leading = FALSE;
 }
 
@@ -116,6 +110,7 @@ found(GObject *source, GAsyncResult *result, gpointer data) {
     say(self, _("The Tape Cannot Be Searched"), error->message, FALSE);
     return;
   }
+  g_set_object(&self->items, items);
   gtk_list_box_bind_model(self->rows, items, make_row, NULL, NULL);
   gtk_stack_set_visible_child_name(self->stack, "rows");
 }
@@ -149,10 +144,16 @@ td_answers_pane_is_leading(TdAnswersPane *self) {
   return self->is_leading;
 }
 
+GListModel *
+td_answers_pane_get_items(TdAnswersPane *self) {
+  return self->items;
+}
+
 static void
 forget(TdAnswersPane *self) {
   stop(self);
   g_clear_pointer(&self->path, g_free);
+  g_clear_object(&self->items);
   td_focus_drop(GTK_WIDGET(self->rows));
   gtk_list_box_bind_model(self->rows, NULL, NULL, NULL, NULL);
 }
@@ -190,6 +191,7 @@ td_answers_pane_dispose(GObject *object) {
   stop(self);
   if (self->playhead) gtk_list_box_set_header_func(self->rows, NULL, NULL, NULL);
   g_clear_pointer(&self->path, g_free);
+  g_clear_object(&self->items);
   g_clear_object(&self->playhead);
   G_OBJECT_CLASS(td_answers_pane_parent_class)->dispose(object);
 }

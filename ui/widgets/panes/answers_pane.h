@@ -16,5 +16,8 @@ void td_answers_pane_set_playhead(TdAnswersPane *self, TdPlayhead *playhead);
 /* td_answers_pane_is_busy tells whether the pane still looks for answers. */
 gboolean td_answers_pane_is_busy(TdAnswersPane *self);
 
+/* td_answers_pane_get_items returns the answers, a list of TdAnswerItem, or NULL; borrowed. */
+GListModel *td_answers_pane_get_items(TdAnswersPane *self);
+
 /* td_answers_pane_is_leading returns TRUE while a click on an answer selects its node. */
 gboolean td_answers_pane_is_leading(TdAnswersPane *self);

@@ -370,6 +370,11 @@ td_tape_view_get_lesson(TdTapeView *self) {
   return self->lesson;
 }
 
+GListModel *
+td_tape_view_get_answers(TdTapeView *self) {
+  return td_answers_pane_get_items(self->answers);
+}
+
 TdAnalysisPane *
 td_tape_view_get_analysis(TdTapeView *self) {
   return self->analysis;

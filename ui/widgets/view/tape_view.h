@@ -84,6 +84,10 @@ const char *td_tape_view_get_page(TdTapeView *self);
 void td_tape_view_set_walk(TdTapeView *self, TdLessonWalk *walk);
 TdLessonPane *td_tape_view_get_lesson(TdTapeView *self);
 
+/* td_tape_view_get_answers returns the answers to the tape, a list of TdAnswerItem, or NULL;
+ * borrowed. */
+GListModel *td_tape_view_get_answers(TdTapeView *self);
+
 /* td_tape_view_get_analysis returns the pane of the tables; borrowed. */
 TdAnalysisPane *td_tape_view_get_analysis(TdTapeView *self);
 
