@@ -14,7 +14,8 @@ struct TdPlaces {
   GHashTable *by_name[TD_PLACE_LINE + 1]; /* (owned) text -> place (borrowed) */
   GPtrArray *texts[TD_PLACE_LINE + 1];    /* (owned) texts of the tape, in order, each once */
   GPtrArray *places;                      /* (owned) of TdPlace (owned) */
-  gboolean is_complete;
+  GHashTable *line_of;                    /* (owned) a stack, by its address -> place (borrowed) */
+  guint n_made[TD_PLACE_LINE + 1];        /* texts whose places are made */
 };
 
 static void
@@ -29,6 +30,7 @@ td_places_new(TdDocument *document) {
   TdPlaces *self = g_new0(TdPlaces, 1);
   self->document = g_object_ref(document);
   self->n_of_text = g_hash_table_new(NULL, NULL);
+  self->line_of = g_hash_table_new(NULL, NULL);
   self->places = g_ptr_array_new_with_free_func(free_place);
   for (guint kind = 0; kind <= TD_PLACE_LINE; kind++) {
     self->by_name[kind] = g_hash_table_new(g_str_hash, g_str_equal);
@@ -44,6 +46,7 @@ td_places_free(TdPlaces *self) {
     g_ptr_array_unref(self->texts[kind]);
   }
   g_ptr_array_unref(self->places);
+  g_hash_table_unref(self->line_of);
   g_hash_table_unref(self->n_of_text);
   g_object_unref(self->document);
   g_free(self);
@@ -69,7 +72,7 @@ count(TdPlaces *self, const td_catalog_node *node, TdPlaceKind kind) {
   g_hash_table_insert(self->n_of_text, (gpointer)text, GUINT_TO_POINTER(n + 1));
 }
 
-static void
+static TdPlace *
 add_place(TdPlaces *self, TdPlaceKind kind, const char *text, guint n_nodes) {
   TdPlace *place = g_hash_table_lookup(self->by_name[kind], text);
   if (!place) {
@@ -79,6 +82,7 @@ add_place(TdPlaces *self, TdPlaceKind kind, const char *text, guint n_nodes) {
     g_hash_table_insert(self->by_name[kind], place->text, place);
   }
   place->n_nodes += n_nodes;
+  return place;
 }
 
 /* Of "a.b.c" also "a" and "a.b". */
@@ -91,18 +95,27 @@ add_modules(TdPlaces *self, const char *path, guint n_nodes) {
   add_place(self, TD_PLACE_MODULE, path, n_nodes);
 }
 
+/* To read a stack takes some microseconds. */
 static void
-make_places(TdPlaces *self) {
-  for (guint kind = 0; kind <= TD_PLACE_LINE; kind++)
-    for (guint i = 0; i < self->texts[kind]->len; i++) {
-      const char *text = self->texts[kind]->pdata[i];
-      guint n = GPOINTER_TO_UINT(g_hash_table_lookup(self->n_of_text, text));
-      g_autofree char *line = kind == TD_PLACE_LINE ? td_source_line_dup_short(text) : NULL;
-      if (kind == TD_PLACE_MODULE)
-        add_modules(self, text, n);
-      else if (line)
-        add_place(self, TD_PLACE_LINE, line, n);
-    }
+add_line(TdPlaces *self, const char *stack, guint n_nodes) {
+  g_autofree char *line = td_source_line_dup_short(stack);
+  if (!line) return;
+  TdPlace *place = add_place(self, TD_PLACE_LINE, line, n_nodes);
+  g_hash_table_insert(self->line_of, (gpointer)stack, place);
+}
+
+static gboolean
+make_places(TdPlaces *self, TdPlaceKind kind, gint64 until_us) {
+  for (guint *n = &self->n_made[kind]; *n < self->texts[kind]->len; ++*n) {
+    if (g_get_monotonic_time() > until_us) return FALSE;
+    const char *text = self->texts[kind]->pdata[*n];
+    guint n_nodes = GPOINTER_TO_UINT(g_hash_table_lookup(self->n_of_text, text));
+    if (kind == TD_PLACE_MODULE)
+      add_modules(self, text, n_nodes);
+    else
+      add_line(self, text, n_nodes);
+  }
+  return TRUE;
 }
 
 gboolean
@@ -114,9 +127,7 @@ td_places_read(TdPlaces *self, gint64 until_us) {
     count(self, node, TD_PLACE_MODULE);
     count(self, node, TD_PLACE_LINE);
   }
-  if (!self->is_complete) make_places(self);
-  self->is_complete = TRUE;
-  return TRUE;
+  return make_places(self, TD_PLACE_MODULE, until_us) && make_places(self, TD_PLACE_LINE, until_us);
 }
 
 guint
@@ -130,11 +141,8 @@ td_places_get(TdPlaces *self, guint i) {
 }
 
 static gboolean
-is_of(const TdPlace *place, const char *text) {
-  if (place->kind == TD_PLACE_LINE) {
-    g_autofree char *line = td_source_line_dup_short(text);
-    return g_strcmp0(line, place->text) == 0;
-  }
+is_of(TdPlaces *self, const TdPlace *place, const char *text) {
+  if (place->kind == TD_PLACE_LINE) return g_hash_table_lookup(self->line_of, text) == place;
   size_t length = strlen(place->text);
   return strncmp(text, place->text, length) == 0 && (text[length] == '\0' || text[length] == '.');
 }
@@ -145,7 +153,7 @@ td_places_dup_nodes(TdPlaces *self, const TdPlace *place) {
   const td_catalog *catalog = td_document_get_catalog(self->document);
   g_autoptr(GHashTable) texts = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < self->texts[place->kind]->len; i++)
-    if (is_of(place, self->texts[place->kind]->pdata[i]))
+    if (is_of(self, place, self->texts[place->kind]->pdata[i]))
       g_hash_table_add(texts, self->texts[place->kind]->pdata[i]);
   for (uint32_t i = 0; i < catalog->n_nodes; i++) {
     const char *text = text_of(&catalog->node_rows[i], place->kind);
