@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,16 @@ parse_size(const char *text, TdWindowRequest *request) {
   return sscanf(text, "%dx%d%c", &request->width, &request->height, &rest) == 2 &&
          request->width >= 100 && request->height >= 100 && request->width <= 10000 &&
          request->height <= 10000;
+}
+
+static bool
+parse_range(const char *text, TdWindowRequest *request) {
+  char rest;
+  request->has_range =
+      g_ascii_isdigit(*text) &&
+      sscanf(text, "%" SCNu64 ":%" SCNu64 "%c", &request->from_ns, &request->to_ns, &rest) == 2 &&
+      request->from_ns < request->to_ns;
+  return request->has_range;
 }
 
 static int
@@ -61,7 +72,7 @@ knows_lesson(const char *name) {
 }
 
 static int
-check_values(const char *size, const char *overlay, TdWindowRequest *request) {
+check_values(const char *size, const char *overlay, const char *range, TdWindowRequest *request) {
 #define X(name, title) #name,
   static const char *const pages[] = {"answers", "inspector", "events", "findings",
                                       TD_ANALYSES(X) NULL};
@@ -77,6 +88,11 @@ check_values(const char *size, const char *overlay, TdWindowRequest *request) {
   if (size && !parse_size(size, request))
     return td_command_bad_usage("open", "--size '%s': must be WIDTHxHEIGHT, such as 1600x1000",
                                 size);
+  if (range && !request->path) return td_command_bad_usage("open", "--range needs a tape");
+  if (range && !parse_range(range, request))
+    return td_command_bad_usage(
+        "open", "--range '%s': must be FROM:TO, two times on the tape in ns, such as 1200:3400",
+        range);
   if (g_strcmp0(request->page, "problems") == 0) request->page = "findings"; /* its older name */
   if (request->page && !td_command_check_word("open", "--page", request->page, pages))
     return TD_EXIT_USAGE;
@@ -137,7 +153,7 @@ td_command_open(int argc, char **argv) {
   g_autofree char *screenshot = NULL, *size = NULL, *page = NULL, *session = NULL;
   g_autofree char *beside = NULL, *lesson = NULL, *remote = NULL, *output = NULL;
   g_auto(GStrv) arguments = g_strdupv(argv + 1);
-  g_autofree char *overlay = NULL, *layout = NULL;
+  g_autofree char *overlay = NULL, *layout = NULL, *range = NULL;
   const GOptionEntry entries[] = {
       TD_MOMENT_ENTRIES(request.moment, "the begin of the first pass"),
       {"beside", 0, 0, G_OPTION_ARG_FILENAME, &beside,
@@ -153,6 +169,9 @@ td_command_open(int argc, char **argv) {
       {"layout", 0, 0, G_OPTION_ARG_STRING, &layout,
        "Layout of the panes: debug, profile or teach (default: the one of the last time)",
        "LAYOUT"},
+      {"range", 0, 0, G_OPTION_ARG_STRING, &range,
+       "Choose this range of time, in ns as `tapedeck events` has them: tables count it alone",
+       "FROM:TO"},
       {"overlay", 0, 0, G_OPTION_ARG_STRING, &overlay, TD_OVERLAY_HELP, "WHAT"},
       {"lesson", 0, 0, G_OPTION_ARG_STRING, &lesson,
        "Begin this lesson of the course, in place of a tape", "NAME"},
@@ -179,7 +198,7 @@ td_command_open(int argc, char **argv) {
   request.layout = layout;
   request.session = session;
   request.screenshot = screenshot;
-  status = check_values(size, overlay, &request);
+  status = check_values(size, overlay, range, &request);
   if (status == TD_EXIT_OK && lesson && argc > 1)
     status = td_command_bad_usage("open", "--lesson goes without a tape");
   if (status == TD_EXIT_OK && argc > 2 && (beside || request.beside_pass != TD_MOMENT_NO_PASS))

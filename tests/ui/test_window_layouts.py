@@ -123,13 +123,14 @@ def copied_link(window):
 
 
 def test_link(tape):
-    """The link is a command: it opens the same event, node, layout and page."""
+    """The link is a command: it opens the same event, node, range, layout and page."""
     seq, node = next((event["seq"], event["node"]) for event in read_events(tape) if event["event"] == "node_begin")
     where = ["tapedeck", "open", str(tape.resolve()), "--at", str(seq), "--node", str(node)]
-    for look in (["--layout", "teach"], ["--layout", "profile", "--page", "memory"]):
+    begin, end = (next(event["t"] for event in read_events(tape) if event["event"] == name) for name in ("graph_task_begin", "graph_task_end"))
+    for look in (["--layout", "teach"], ["--range", f"{begin}:{end}", "--layout", "profile", "--page", "memory"]):
         with LayoutWindow(*where[2:], *look, *SIZE) as window:
             window.wait_for_position(seq + 1)
-            assert window.has_side() == (look[1] != "teach")
+            assert window.has_side() == ("teach" not in look)
             link = window.wait_for("the link", lambda: (words := copied_link(window)) == where + look and words)
         with LayoutWindow(*link[2:], *SIZE) as window:
             window.wait_for_position(seq + 1)
@@ -142,6 +143,11 @@ def main():
     tapedeck("run", "--force", "-o", tape, "mlp")
     done = subprocess.run([TAPEDECK, "open", "--layout", "wide", tape], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and "--layout" in done.stderr, done
+    for wrong in ("7", "7:7", "9:7", "-1:7", "1:2:3", ""):
+        done = subprocess.run([TAPEDECK, "open", f"--range={wrong}", tape], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2 and "--range" in done.stderr, (wrong, done)
+    with LayoutWindow(tape, "--range", "9000000000000:9000000000001", *SIZE) as window:
+        window.read_notice("The tape ends before this range")
     test_layouts(tape)
     longer = OUTPUT / "time.tape"
     tapedeck("run", "--force", "-o", longer, "digits")  # the window tells times with three digits

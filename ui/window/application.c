@@ -37,6 +37,21 @@ find_position(td_tape *tape, const td_catalog *whole, gpointer data, uint64_t *p
   return !is_refused;
 }
 
+/* Once: for the tape of the request. */
+static void
+choose_range(TdPlayhead *playhead, GParamSpec *property, gpointer data) {
+  TdWindow *window = data;
+  const TdWindowRequest *request = g_object_get_data(G_OBJECT(window), "request");
+  TdDocument *document = td_playhead_get_document(playhead);
+  if (!document) return;
+  g_signal_handlers_disconnect_by_func(playhead, choose_range, window);
+  if (request->from_ns > td_document_get_info(document)->duration_ns)
+    td_window_say(window, _("The tape ends before this range of time"));
+  else
+    td_brush_set(td_tape_view_get_brush(td_window_get_tape_view(window)), (double)request->from_ns,
+                 (double)request->to_ns);
+}
+
 static void
 apply_request(TdWindow *window, const TdWindowRequest *request) {
   td_tape_view_set_overlay(td_window_get_tape_view(window), request->overlay);
@@ -44,6 +59,11 @@ apply_request(TdWindow *window, const TdWindowRequest *request) {
     if (strcmp(request->layout, td_layout_name(layout)) == 0)
       td_tape_view_set_layout(td_window_get_tape_view(window), layout);
   if (request->page) td_tape_view_show_page(td_window_get_tape_view(window), request->page);
+  if (request->has_range) {
+    g_object_set_data(G_OBJECT(window), "request", (gpointer)request);
+    g_signal_connect_object(td_window_get_playhead(window), "notify::document",
+                            G_CALLBACK(choose_range), window, 0);
+  }
   if (request->lesson) td_window_take_lesson(window, request->lesson);
   if (request->path && request->session)
     td_window_attach(window, request->session, (guint32)request->process, request->path,

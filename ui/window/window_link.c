@@ -3,6 +3,13 @@
 
 #include <glib/gi18n.h>
 
+static void
+add_range(GString *link, TdBrush *brush) {
+  double from, to;
+  if (td_brush_get(brush, &from, &to))
+    g_string_append_printf(link, " --range %.0f:%.0f", from, MAX(to, from + 1));
+}
+
 /* To name a page is to show the side pane. */
 static void
 add_look(GString *link, TdTapeView *view) {
@@ -23,6 +30,7 @@ make_link(TdPlayhead *playhead, TdTapeView *view) {
   g_string_printf(link, "tapedeck open %s", quoted);
   if (position > 0) g_string_append_printf(link, " --at %" G_GUINT64_FORMAT, position - 1);
   if (node != TD_NONE) g_string_append_printf(link, " --node %u", node);
+  add_range(link, td_tape_view_get_brush(view));
   add_look(link, view);
   return g_string_free(link, FALSE);
 }

@@ -21,6 +21,8 @@ typedef struct TdWindowRequest {
   const char *layout;       /* of the panes, or NULL: as remembered */
   td_overlay_kind overlay;  /* what colours the nodes, or TD_N_OVERLAYS */
   gint64 node;              /* to select, or -1 */
+  gboolean has_range;       /* of time, chosen as by Shift and a drag: */
+  uint64_t from_ns, to_ns;  /* times on the tape */
   const char *screenshot;   /* PNG to write when all is drawn, then quit; or NULL */
 } TdWindowRequest;
 
