@@ -127,7 +127,6 @@ show_summary(TdPalette *self) {
   gboolean is_over = !self->search || td_palette_search_is_over(self->search);
   const char *text = !is_over ? _("Searching…") : !has_rows ? _("Nothing matches") : "";
   gtk_label_set_text(self->summary, text);
-  gtk_widget_set_visible(GTK_WIDGET(self->summary), *text != '\0');
 }
 
 /* ---- searching ---- */
