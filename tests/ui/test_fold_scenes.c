@@ -7,6 +7,7 @@
 #include "tests/fixtures/tape_maker.h"
 #include "ui/draw/graph_fold.h"
 #include "ui/draw/graph_glide.h"
+#include "ui/draw/graph_moves.h"
 #include "ui/draw/scene.h"
 
 #include <glib.h>
@@ -18,28 +19,30 @@ enum { N_LAYERS = 12, OF_LAYER = 3, N_NODES = N_LAYERS * OF_LAYER + 2 };
 
 /* A chain: the loss, layers of two modules each, and a parameter that has only a name. */
 static const char *
-module_of(uint32_t node) {
+module_of(uint32_t node, uint32_t n_nodes) {
   static const char *const parts[OF_LAYER] = {"", ".fc", ".fc"};
-  if (node == 0 || node == N_NODES - 1) return node ? NULL : "(Net)";
+  if (node == 0 || node == n_nodes - 1) return node ? NULL : "(Net)";
   g_autofree char *path =
       g_strdup_printf("h.%u%s", (node - 1) / OF_LAYER, parts[(node - 1) % OF_LAYER]);
   return g_intern_string(path);
 }
 
 static void
-write_tape(const char *path) {
+write_tape(const char *path, uint32_t n_layers) {
+  uint32_t n_nodes = n_layers * OF_LAYER + 2;
   td_tape_script script = {.n_threads = 1};
   td_error error = {0};
-  for (uint32_t v = 0; v < N_NODES; v++) {
-    const char *name = v + 1 == N_NODES ? "AccumulateGrad" : "MulBackward0", *module = module_of(v);
+  for (uint32_t v = 0; v < n_nodes; v++) {
+    const char *name = v + 1 == n_nodes ? "AccumulateGrad" : "MulBackward0",
+               *module = module_of(v, n_nodes);
     TELL(&script, node_new, .node = v, .name = td_intern(name), .sequence_nr = 100 - v,
          .device = -1);
     if (module) TELL(&script, node_module, .node = v, .module = td_intern(module));
     if (v) TELL(&script, edge_new, .from = v - 1, .to = v);
   }
-  TELL(&script, node_label, .node = N_NODES - 1, .label = td_intern("emb.weight"));
+  TELL(&script, node_label, .node = n_nodes - 1, .label = td_intern("emb.weight"));
   TELL(&script, graph_task_begin, .graph_task = 0, .root = 0);
-  for (uint32_t v = 0; v < N_NODES; v++) {
+  for (uint32_t v = 0; v < n_nodes; v++) {
     TELL(&script, node_begin, .node = v, .graph_task = 0);
     TELL(&script, node_end, .node = v, .graph_task = 0);
   }
@@ -58,9 +61,10 @@ typedef struct Fixture {
 
 static void
 set_up(Fixture *self, gconstpointer data) {
+  uint32_t n_layers = data ? GPOINTER_TO_UINT(data) : N_LAYERS;
   td_error error = {0};
   self->path = g_build_filename(g_get_tmp_dir(), "tapedeck-folds.tape", NULL);
-  write_tape(self->path);
+  write_tape(self->path, n_layers);
   g_assert_cmpint(td_replay_open(self->path, NULL, NULL, &self->replay, &error), ==, TD_OK);
   self->catalog = td_replay_catalog(self->replay);
   self->folds = td_graph_folds_new(self->catalog, 0);
@@ -334,6 +338,21 @@ test_glide_count(Fixture *self, gconstpointer data) {
   td_graph_scene_free(open);
 }
 
+/* Where all 77 nodes are in view, their names cannot be read; those of the folded scene can. A
+ * graph of 38 nodes is small. */
+static void
+test_legible(Fixture *self, gconstpointer data) {
+  td_graph_scene *whole = td_graph_scene_new(self->catalog, 0);
+  td_graph_view view = {.width = 931, .height = 428};
+  td_graph_scene_fit(whole, &view);
+  g_assert_cmpfloat(view.scale * 15, <, 9);
+  g_assert_cmpint(td_graph_scene_reads_whole(whole), ==, data == NULL);
+  td_graph_scene_fit(self->scene, &view);
+  g_assert_cmpfloat(view.scale * 15, >, 9);
+  g_assert_true(td_graph_scene_reads_whole(self->scene));
+  td_graph_scene_free(whole);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -346,6 +365,9 @@ main(int argc, char **argv) {
   ADD("glide/way", test_glide_way);
   ADD("glide/pictures", test_glide_pictures);
   ADD("glide/count", test_glide_count);
+  ADD("legible/small", test_legible);
 #undef ADD
+  g_test_add("/ui/fold-scenes/legible/large", Fixture, GUINT_TO_POINTER(25), set_up, test_legible,
+             tear_down);
   return g_test_run();
 }

@@ -7,6 +7,11 @@ static const double least_scale = 0.01, most_scale = 4;
 /* Below smallest_fit, boxes have no readable name: begin at readable_scale near the action instead
  * of fitting all. */
 static const double smallest_fit = 0.42, readable_scale = 0.85;
+/* The graph's pane of a window of 1280 by 800 pixels, the least text to read there, and the text of
+ * a card in scene units. */
+static const double pane_width = 931, pane_height = 428, least_text = 9, card_text = 15;
+/* So many cards are in the pane where a large graph opens. */
+static const uint32_t small_graph = 60;
 static const double edge_pixels = 60;
 /* The view follows if a node comes nearer to the rim than this share of the pane. */
 static const double rim = 0.16;
@@ -23,6 +28,13 @@ td_graph_view_fit(td_graph_view *view, const td_graph_scene *scene, double room)
   td_graph_scene_fit(scene, view);
   view->height += room;
   view->centre_y += room / 2 / view->scale;
+}
+
+bool
+td_graph_scene_reads_whole(const td_graph_scene *scene) {
+  td_graph_view view = {.width = pane_width, .height = pane_height};
+  td_graph_scene_fit(scene, &view);
+  return td_graph_scene_n_nodes(scene) <= small_graph || view.scale * card_text >= least_text;
 }
 
 /* Keeps the view over the scene: no half of the pane is empty while there is graph to show. */

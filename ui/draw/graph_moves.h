@@ -10,6 +10,12 @@
  * for that leaves none. */
 void td_graph_view_fit(td_graph_view *view, const td_graph_scene *scene, double room);
 
+/* td_graph_scene_reads_whole tells whether the texts of a scene's cards have at least 9 pixels
+ * where the graph's pane shows all of it, in a window of 1280 by 800 pixels. The pane at hand does
+ * not matter: a tape opens alike in every window. A scene of at most 60 nodes is taken to be
+ * readable. */
+bool td_graph_scene_reads_whole(const td_graph_scene *scene);
+
 /* td_graph_view_go_home shows the whole scene if its names can be read then. Of a larger scene it
  * shows the place around a node, or the middle if the scene does not have the node. */
 void td_graph_view_go_home(td_graph_view *view, const td_graph_scene *scene, uint32_t node,

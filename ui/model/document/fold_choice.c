@@ -2,6 +2,7 @@
 #include "ui/model/document/fold_choice.h"
 
 #include "ui/draw/graph_fold.h"
+#include "ui/draw/graph_moves.h"
 #include "ui/geometry/format.h"
 #include "ui/model/base/worker.h"
 #include "ui/model/document/fold_wish.h"
@@ -67,10 +68,10 @@ folds_new(TdDocument *document, uint32_t graph_task) {
 
 /* NULL if nothing is folded. */
 static td_graph_scene *
-make_scene(Folds *folds, const td_fold_wish *wish) {
+make_scene(Folds *folds, const td_fold_wish *wish, gboolean reads) {
   make_folds(folds);
   const td_fold_tree *tree = td_graph_folds_tree(folds->folds);
-  g_autofree uint8_t *open = td_fold_wish_find_open(wish, tree);
+  g_autofree uint8_t *open = td_fold_wish_find_open(wish, tree, reads);
   return td_fold_wish_folds(tree, open) ? td_graph_scene_new_folded(folds->folds, open) : NULL;
 }
 
@@ -79,6 +80,7 @@ make_scene(Folds *folds, const td_fold_wish *wish) {
 typedef struct Job {
   Folds *folds; /* (owned) */
   td_fold_wish wish;
+  gboolean reads;
 } Job;
 
 static void
@@ -92,7 +94,7 @@ job_free(gpointer data) {
 static void
 work(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
   Job *job = data;
-  g_task_return_pointer(task, make_scene(job->folds, &job->wish),
+  g_task_return_pointer(task, make_scene(job->folds, &job->wish, job->reads),
                         (GDestroyNotify)td_graph_scene_free);
 }
 
@@ -126,6 +128,13 @@ stop(TdFoldChoice *self) {
   g_clear_object(&self->running);
 }
 
+/* The document has laid out all nodes, folded or not. */
+static gboolean
+reads_whole(TdFoldChoice *self) {
+  td_graph_scene *whole = td_document_get_scene(self->document);
+  return whole && td_graph_scene_reads_whole(whole);
+}
+
 static void
 start_worker(TdFoldChoice *self) {
   self->running = g_cancellable_new();
@@ -133,6 +142,7 @@ start_worker(TdFoldChoice *self) {
   Job *job = g_new(Job, 1);
   job->folds = folds_ref(self->folds);
   td_fold_wish_copy(&self->open, &job->wish);
+  job->reads = reads_whole(self);
   g_task_set_task_data(task, job, job_free);
   td_worker_start(task, work);
 }
@@ -154,7 +164,7 @@ lay_out(TdFoldChoice *self) {
     start_worker(self);
     return;
   }
-  take_scene(self, make_scene(self->folds, &self->open));
+  take_scene(self, make_scene(self->folds, &self->open, reads_whole(self)));
 }
 
 /* ---- what people do ---- */
@@ -230,7 +240,7 @@ is_same_tape(TdFoldChoice *self, TdDocument *document) {
 void
 td_fold_choice_show(TdFoldChoice *self, TdDocument *document, uint32_t graph_task) {
   if (document == self->document && graph_task == self->graph_task && self->folds) return;
-  if (!is_same_tape(self, document)) td_fold_wish_set_rule(&self->open, TD_FOLD_BY_SIZE);
+  if (!is_same_tape(self, document)) td_fold_wish_set_rule(&self->open, TD_FOLD_BY_TEXT);
   self->again = is_same_tape(self, document) && td_document_is_live(document) &&
                 graph_task == self->graph_task;
   self->was_folded = self->scene != NULL;

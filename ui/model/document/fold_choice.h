@@ -10,10 +10,11 @@
 #define TD_TYPE_FOLD_CHOICE (td_fold_choice_get_type())
 G_DECLARE_FINAL_TYPE(TdFoldChoice, td_fold_choice, TD, FOLD_CHOICE, GObject)
 
-/* td_fold_choice_new returns one that folds a pass of more than 500 nodes, if the tape names their
- * modules. A module that is the greater part of the pass is open then, if it has modules inside.
- * Signal "changed": the scene or its text is another. Signal "changing": the scene is about to
- * go; until all have heard "changed", td_fold_choice_take_before still has it. */
+/* td_fold_choice_new returns one that folds a pass if the tape names its modules, unless
+ * td_graph_scene_reads_whole tells that it can be read unfolded. A module that is the greater part
+ * of the pass is open then, if it has modules inside. Signal "changed": the scene or its text is
+ * another. Signal "changing": the scene is about to go; until all have heard "changed",
+ * td_fold_choice_take_before still has it. */
 TdFoldChoice *td_fold_choice_new(void);
 
 /* td_fold_choice_show says which pass of a document is shown. */

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/document/fold_wish.h"
 
-#define MOST_UNFOLDED 500
-
 enum { OPEN = 1, CLOSED };
 
 void
 td_fold_wish_init(td_fold_wish *self) {
-  self->rule = TD_FOLD_BY_SIZE;
+  self->rule = TD_FOLD_BY_TEXT;
   self->open = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 }
 
@@ -55,15 +53,14 @@ is_frame(const td_fold_tree *tree, uint32_t group, uint32_t n_inside) {
 }
 
 uint8_t *
-td_fold_wish_find_open(const td_fold_wish *self, const td_fold_tree *tree) {
+td_fold_wish_find_open(const td_fold_wish *self, const td_fold_tree *tree, gboolean reads) {
   g_autofree uint32_t *n_inside = count_inside(tree);
   uint8_t *open = g_new0(uint8_t, tree->n_groups);
-  gboolean small = tree->groups[0].n_nodes <= MOST_UNFOLDED;
   for (uint32_t g = 0; g < tree->n_groups; g++) {
     gpointer wanted = g_hash_table_lookup(self->open, tree->groups[g].path);
     if (wanted)
       open[g] = GPOINTER_TO_INT(wanted) == OPEN;
-    else if (self->rule == TD_FOLD_NOTHING || (self->rule == TD_FOLD_BY_SIZE && small))
+    else if (self->rule == TD_FOLD_NOTHING || (self->rule == TD_FOLD_BY_TEXT && reads))
       open[g] = 1;
     else
       open[g] = is_frame(tree, g, n_inside[g]);

@@ -9,7 +9,7 @@
 #include <glib.h>
 
 typedef enum td_fold_rule {
-  TD_FOLD_BY_SIZE, /* a pass of more than 500 nodes */
+  TD_FOLD_BY_TEXT, /* a pass whose texts cannot be read where all of it is in view */
   TD_FOLD_NOTHING,
   TD_FOLD_ALL
 } td_fold_rule;
@@ -28,9 +28,9 @@ void td_fold_wish_copy(const td_fold_wish *wish, td_fold_wish *copy);
 void td_fold_wish_set_rule(td_fold_wish *wish, td_fold_rule rule);
 void td_fold_wish_set(td_fold_wish *wish, const char *path, gboolean open);
 
-/* td_fold_wish_find_open returns for each group whether it is open. Where the rule folds, a group
- * is open that has most of the pass, if most of that is in groups inside. Runs and their modules
- * are closed. The caller frees. td_fold_wish_folds tells whether a group of more than one node is
- * closed. */
-uint8_t *td_fold_wish_find_open(const td_fold_wish *wish, const td_fold_tree *tree);
+/* td_fold_wish_find_open returns for each group whether it is open. `reads`: the texts of the whole
+ * pass can be read. Where the rule folds, a group is open that has most of the pass, if most of
+ * that is in groups inside. Runs and their modules are closed. The caller frees. td_fold_wish_folds
+ * tells whether a group of more than one node is closed. */
+uint8_t *td_fold_wish_find_open(const td_fold_wish *wish, const td_fold_tree *tree, gboolean reads);
 gboolean td_fold_wish_folds(const td_fold_tree *tree, const uint8_t *open);
