@@ -129,11 +129,30 @@ MOVES = (("End", None), ("Home", None), *[("Right", "Shift")] * 6, ("F5", None),
 CORNER = (9, 805)  # of the window, where nothing looks at the pointer
 
 
+def middle_of_graph(window):
+    window.point_at(*CORNER)
+    graph = window.place_of(lambda: window.control("image", "Backward graph"))
+    return graph.x + 50, graph.y + 60, graph.width - 250, graph.height - 170
+
+
+def test_refit(tape, events):
+    """A block that is opened fits into the pane if all was in view, also if somebody chose that."""
+    with FoldedWindow(tape, "--node", of_layer(events, 3)[0]) as window:
+        window.folded(3)
+        box, shown = middle_of_graph(window), []
+        for choose in ((), ("f",)):
+            for key in (*choose, "Return"):
+                window.key(key)
+            window.folded(N_LAYERS + 2)
+            shown.append(window.screen_rows(box))
+            window.key("u", "Shift")
+            window.folded(3)
+        assert shown[0] == shown[1], "the view kept its scale"
+
+
 def watch(window, keys):
     """Presses each key. Returns what the middle of the graph shows after each, and how many pictures on the way there were others."""
-    graph = window.place_of(lambda: window.control("image", "Backward graph"))
-    box = (graph.x + 50, graph.y + 60, graph.width - 250, graph.height - 170)
-    window.point_at(*CORNER)
+    box = middle_of_graph(window)
     shown, n_between = [window.screen_rows(box)], 0
     for key, modifier in keys:
         seen = window.film(box, lambda: window.key(key, modifier))
@@ -182,7 +201,7 @@ def main():
     program.write_text(MODEL)
     record_program("--stacks", "-o", tape, "--", python, program)
     events = read_events(tape)
-    for test in (test_folded, test_double_click, test_all, test_motion):
+    for test in (test_folded, test_double_click, test_all, test_refit, test_motion):
         test(tape, events)
         print("ok", test.__name__, flush=True)
 

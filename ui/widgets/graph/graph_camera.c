@@ -129,6 +129,7 @@ void
 td_graph_camera_hold(td_graph_camera *self, const td_graph_scene *scene, uint32_t node) {
   double x, y;
   td_graph_camera_stop(self);
+  self->showed_all = self->placed && scene && td_graph_view_shows_all(&self->view, scene);
   self->has_anchor =
       self->placed && scene && node != TD_NONE && td_graph_scene_place(scene, node, &x, &y);
   if (!self->has_anchor) return;
@@ -143,7 +144,7 @@ td_graph_camera_settle(td_graph_camera *self, td_graph_scene *scene, uint32_t no
   if (!td_graph_scene_place(scene, node, &x, &y)) return TRUE;
   self->view.centre_x = x - self->anchor_x / self->view.scale;
   self->view.centre_y = y - self->anchor_y / self->view.scale;
-  if (!self->at_home) {
+  if (!self->at_home && !self->showed_all) {
     td_graph_camera_reveal(self, scene, node);
     return TRUE;
   }

@@ -29,6 +29,7 @@ typedef struct td_graph_camera {
   double from_scale, to_scale;
   double anchor_x, anchor_y; /* in pixels from the middle, while the scene changes */
   gboolean has_anchor;       /* the same */
+  gboolean showed_all;       /* the view, before the scene changed */
 } td_graph_camera;
 
 void td_graph_camera_init(td_graph_camera *camera, GtkWidget *widget,
@@ -62,7 +63,8 @@ void td_graph_camera_bring_whole(td_graph_camera *camera, uint32_t task);
 
 /* td_graph_camera_hold notes where a node is on the screen, before the scene changes.
  * td_graph_camera_settle puts the node there again, in the new scene. Then the view moves to its
- * home, if nobody moved it by hand. It returns FALSE if no node was noted. */
+ * home, if nobody moved it by hand or it showed all before. It returns FALSE if no node was noted.
+ */
 void td_graph_camera_hold(td_graph_camera *camera, const td_graph_scene *scene, uint32_t node);
 gboolean td_graph_camera_settle(td_graph_camera *camera, td_graph_scene *scene, uint32_t node,
                                 double room);
