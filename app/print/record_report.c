@@ -138,9 +138,20 @@ print_tapes(const td_record_outcome *outcome, const td_session_tapes *tapes,
   print_stopped(stopped);
 }
 
+/* The program's error is not read. Python ends with 1 after any exception. */
+static void
+print_try(int status) {
+  if (status != 1) return;
+  fputs(
+      "tapedeck: if the program's error says that a tensor \"does not require grad\", that tensor "
+      "has no graph, and what cut it off is not known. Look for no_grad(), frozen parameters, "
+      "detach(), item(), NumPy and argmax() on the way to the loss\n",
+      stderr);
+}
+
 static void
 print_nothing(const td_record_outcome *outcome, const td_session_tapes *tapes,
-              const td_steps_choice *steps, const char *program) {
+              const td_steps_choice *steps, const char *program, int status) {
   bool has_torch = outcome->n_hellos > 0 || outcome->n_loaded > 0;
   g_autofree char *problem = has_torch ? NULL : td_watchable_problem(program);
   if (outcome->n_passes > 0 && steps->words) {
@@ -164,6 +175,8 @@ print_nothing(const td_record_outcome *outcome, const td_session_tapes *tapes,
     reason = "the command did not load PyTorch, or hid it (a static program, no LD_PRELOAD or "
              "TAPEDECK_SESSION in the environment, no descriptor left)";
   fprintf(stderr, "tapedeck: nothing was recorded: %s\n", reason);
+  bool has_no_pass = outcome->n_passes == 0 && tapes->n_lost == 0 && !outcome->problem;
+  if (has_torch && has_no_pass) print_try(status);
 }
 
 void
@@ -175,5 +188,5 @@ td_record_report_print(const td_record_result *result, const td_record_options *
   else if (result->n_tapes > 0)
     print_tapes(&result->outcome, &result->tapes, steps, !options->inside);
   else if (result->outcome.n_elsewhere == 0)
-    print_nothing(&result->outcome, &result->tapes, steps, program);
+    print_nothing(&result->outcome, &result->tapes, steps, program, result->status);
 }

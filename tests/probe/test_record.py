@@ -149,6 +149,16 @@ y.sum().backward()
         self.assert_says(done, "nothing was recorded", "LD_PRELOAD")
         self.assertEqual(self.tapes(), [])
 
+    def test_loss_without_graph(self):
+        """No pass ran, and the program failed: what to look for is said, and only then."""
+        text = "import torch\nwith torch.no_grad(): loss = torch.nn.Linear(2, 1)(torch.ones(2)).sum()\n"
+        for python, end in torches.in_turns(["loss.backward()", "loss.item()", "raise SystemExit(3)"]):
+            done = self.record(python, "-c", text + end)
+            self.assertIn("loaded PyTorch, but no backward pass ran\n", done.stderr)
+            self.assertEqual(done.returncode, {"loss.backward()": 1, "loss.item()": 0}.get(end, 3))
+            self.assertEqual("what cut it off is not known. Look for no_grad()" in done.stderr, done.returncode == 1, done)
+        self.assertEqual(self.tapes(), [])
+
     def test_slowest_module(self):
         text = """
 import time, torch
