@@ -252,7 +252,7 @@ def block(h):
     return h.sin().cos() if len(calls) == 1 else h.sin()
 F.mse_loss(checkpoint(block, net(x), use_reentrant=False), y).backward()
 """
-BESIDE = {"replaced_after_the_optimizer": {"no_gradient"}, "nan_in_gradients_alone": {"optimizer_idle"}, "state_with_its_graph": {"optimizer_idle"},
+BESIDE = {"nan_in_gradients_alone": {"optimizer_idle"}, "state_with_its_graph": {"optimizer_idle"},
           "inf_and_then_nan": {"optimizer_idle"}}  # kinds that the same mistake makes too
 FAILS = {"second_derivative_of_a_line", "gradients_left_off"}
 

@@ -539,6 +539,13 @@ count_orphans(const td_find_leaves *self, td_tape *tape) {
   return n;
 }
 
+const td_number_map *
+td_find_leaves_replaced(const td_find_leaves *self, td_tape *tape) {
+  const td_leaf_history *first;
+  uint32_t n_orphans = count_orphans(self, tape);
+  return n_orphans && count(self, has_no_owner, &first) == n_orphans ? &self->owned : NULL;
+}
+
 static void
 tell_other_parameters(const td_find_leaves *self, td_tape *tape, td_findings *findings) {
   const td_leaf_history *first;

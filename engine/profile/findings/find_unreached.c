@@ -288,10 +288,19 @@ number_giver(const td_find_unreached *self, const td_unreached *item) {
   return is_missing(self, item) ? number : 0;
 }
 
+/* Nothing else is known of why it has no gradient. */
+static bool
+is_replaced(const td_unreached *item, const td_number_map *replaced) {
+  bool has_no_reason = item->is_nameless && item->cut == TD_cut_kind_none && !item->giver;
+  return has_no_reason && replaced && td_number_map_find(replaced, item->name);
+}
+
 void
-td_find_unreached_tell(const td_find_unreached *self, td_tape *tape, td_findings *findings) {
+td_find_unreached_tell(const td_find_unreached *self, const td_number_map *replaced, td_tape *tape,
+                       td_findings *findings) {
   td_number_map places = {0};
   for (const td_unreached *item = self->items; item < self->items + self->n; item++) {
+    if (is_replaced(item, replaced)) continue;
     uint32_t number = is_missing(self, item) && !item->giver ? number_place(&places, item) : 0;
     if (item->giver) number = number_giver(self, item);
     if (number > PLACES_TOLD)

@@ -33,7 +33,8 @@ void td_find_unreached_run(td_find_unreached *self, uint32_t name, uint32_t node
 void td_find_unreached_store(td_find_unreached *self, uint32_t name);
 
 /* td_find_unreached_learn takes names of a segment's nodes. td_find_unreached_tell adds what was
- * found on the whole tape. */
+ * found on the whole tape, but for replaced parameters (by name, or NULL). */
 void td_find_unreached_learn(td_find_unreached *self, const td_catalog *catalog);
-void td_find_unreached_tell(const td_find_unreached *self, td_tape *tape, td_findings *findings);
+void td_find_unreached_tell(const td_find_unreached *self, const td_number_map *replaced,
+                            td_tape *tape, td_findings *findings);
 void td_find_unreached_fini(td_find_unreached *self);

@@ -359,7 +359,8 @@ static void
 tell(looking *self) {
   tell_nonfinite(self);
   td_find_troubles_finish(&self->troubles, self->findings);
-  td_find_unreached_tell(&self->unreached, self->tape, self->findings);
+  td_find_unreached_tell(&self->unreached, td_find_leaves_replaced(&self->leaves, self->tape),
+                         self->tape, self->findings);
   td_find_hooks_tell(&self->hooks, self->tape, self->findings);
   td_find_kept_tell(&self->kept, self->findings);
   td_find_orders_tell(&self->orders, self->findings);
