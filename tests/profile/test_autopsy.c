@@ -70,6 +70,40 @@ test_missing(void) {
   td_autopsy_fini(&self);
 }
 
+/* Tapes that lack the beginning are compared from where all of them have begun. */
+static void
+test_late_begin(void) {
+  td_autopsy self = {.is_of_dumps = true};
+  for (uint32_t rank = 0; rank < 2; rank++)
+    for (uint32_t number = rank ? 9 : 7; number < 12; number++)
+      take(&self, rank,
+           (made){.operation = number == 8 ? "BARRIER" : "ALLREDUCE",
+                  .rank = rank,
+                  .size = 2,
+                  .number = number});
+  g_assert_null(find(&self, 100 * S).group);
+  take(&self, 0, (made){.operation = "BARRIER", .size = 2, .number = 12});
+  td_parting found = find(&self, 0);
+  g_assert_nonnull(found.group);
+  g_assert_cmpuint(found.number, ==, 12);
+  g_assert_cmpuint(found.group->members[found.missing].process, ==, 1);
+  take(&self, 1, (made){.operation = "BARRIER", .rank = 1, .size = 2, .number = 14});
+  g_assert_null(find(&self, 0).group); /* a number is missing in the middle */
+  td_autopsy_fini(&self);
+}
+
+/* The ends of dumps are not ends of processes. */
+static void
+test_dumps_have_no_end(void) {
+  td_autopsy self = {.is_of_dumps = true};
+  take_all(&self, 1, 5);
+  take(&self, 0, (made){.operation = "BARRIER", .size = 3, .number = 5, .time = S});
+  for (uint32_t rank = 0; rank < 3; rank++)
+    td_autopsy_end(&self, rank, 0, S);
+  g_assert_nonnull(find(&self, S).group);
+  td_autopsy_fini(&self);
+}
+
 /* Each event of a hostile tape may begin a group: then nothing is told, and it costs no square. */
 static void
 test_many_groups(void) {
@@ -362,6 +396,8 @@ main(int argc, char **argv) {
   g_test_add_func("/profile/autopsy/leaves", test_leaves);
   g_test_add_func("/profile/autopsy/many_groups", test_many_groups);
   g_test_add_func("/profile/autopsy/missing", test_missing);
+  g_test_add_func("/profile/autopsy/late-begin", test_late_begin);
+  g_test_add_func("/profile/autopsy/dumps-have-no-end", test_dumps_have_no_end);
   g_test_add_func("/profile/autopsy/ends", test_ends);
   g_test_add_func("/profile/autopsy/followers", test_followers);
   g_test_add_func("/profile/autopsy/sides", test_sides);

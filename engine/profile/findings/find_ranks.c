@@ -55,13 +55,16 @@ td_find_ranks_see(td_find_ranks *self, td_tape *tape, const td_catalog *so_far,
   if (!td_tape_info_get(tape)->n_by_kind[TD_EVENT_collective]) return;
   td_pass_leaves_take(&self->autopsy.leaves, process_of(so_far, &event->event), event,
                       is_label ? td_tape_string(tape, event->node_label.label) : NULL);
-  td_lateness_take(&self->lateness, tape, so_far, event, seq);
+  if (!self->autopsy.is_of_dumps) td_lateness_take(&self->lateness, tape, so_far, event, seq);
 }
 
 void
 td_find_ranks_set(td_find_ranks *self, td_tape *tape, const td_event_setting *event) {
-  bool is_ours = strcmp(td_tape_string(tape, event->name), "order of collectives") == 0;
-  if (is_ours && strcmp(td_tape_string(tape, event->value), "whole") != 0)
+  const char *value = td_tape_string(tape, event->value);
+  if (strcmp(td_tape_string(tape, event->name), "order of collectives") != 0) return;
+  if (strcmp(value, "dumped") == 0)
+    self->autopsy.is_of_dumps = true;
+  else if (strcmp(value, "whole") != 0)
     td_autopsy_lack(&self->autopsy);
 }
 
@@ -118,9 +121,20 @@ td_find_ranks_learn(td_find_ranks *self, td_tape *tape, const td_catalog *catalo
   };
 }
 
+/* Whether a group has members that the tape lacks. Of such a group, nothing is known. */
+static bool
+lacks_ranks(const td_autopsy *autopsy) {
+  for (uint32_t i = 0; i < autopsy->n_groups; i++)
+    if (autopsy->groups[i].n_members < autopsy->groups[i].size) return true;
+  return false;
+}
+
 void
 td_find_ranks_tell(td_find_ranks *self, td_findings *findings) {
-  if (self->found.text) td_findings_add(findings, self->found);
+  if (self->found.text)
+    td_findings_add(findings, self->found);
+  else if (lacks_ranks(&self->autopsy))
+    findings->unjudged[TD_FINDING_ranks_part] = true;
   if (self->late.text) td_findings_add(findings, self->late);
   self->found = self->late = (td_finding){0};
 }

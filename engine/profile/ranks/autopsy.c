@@ -127,6 +127,18 @@ drop_whole(td_autopsy_group *group) {
   memmove(group->slots, group->slots + n, group->n_slots * sizeof *group->slots);
 }
 
+/* The first operation that is known of a member: what others handed before it is not compared. */
+static void
+begin_at(td_autopsy_group *group, uint32_t number) {
+  uint32_t n_before = number > group->n_whole ? number - 1 - group->n_whole : 0;
+  uint32_t n = TD_MIN(n_before, group->n_slots);
+  if (n_before == 0) return;
+  group->n_slots -= n;
+  group->n_whole += n_before;
+  if (group->n_slots)
+    memmove(group->slots, group->slots + n, group->n_slots * sizeof *group->slots);
+}
+
 static void
 part(td_autopsy_group *group, const td_autopsy_slot *slot, td_autopsy_member *member,
      const td_handed *handed) {
@@ -148,6 +160,7 @@ note_gap(td_autopsy_group *group, const td_autopsy_slot *slot, const td_handed *
 
 static void
 compare(td_autopsy_group *group, td_autopsy_member *member, const td_handed *handed) {
+  if (handed->number <= group->n_whole) return;
   td_autopsy_slot *slot = slot_of(group, handed->number);
   if (slot->n_came == 0)
     slot->first = *handed;
@@ -174,7 +187,10 @@ td_autopsy_take(td_autopsy *self, uint32_t process, const td_event_collective *e
     td_messages_take(&self->messages, (uint32_t)(*place >> 32) - 1, member->rank, &handed);
     return;
   }
-  if (handed.number != member->last.number + 1) group->is_confused = true;
+  if (member->last.number == 0)
+    begin_at(group, handed.number);
+  else if (handed.number != member->last.number + 1)
+    group->is_confused = true;
   member->last = handed;
   if (group->is_confused || (group->parts_at && handed.number > group->parts_at)) return;
   compare(group, member, &handed);
@@ -183,6 +199,7 @@ td_autopsy_take(td_autopsy *self, uint32_t process, const td_event_collective *e
 
 void
 td_autopsy_end(td_autopsy *self, uint32_t process, int32_t status, uint64_t time) {
+  if (self->is_of_dumps) return;
   td_autopsy_process *facts = process_of(self, process);
   facts->has_ended = true;
   facts->status = status;
@@ -191,6 +208,7 @@ td_autopsy_end(td_autopsy *self, uint32_t process, int32_t status, uint64_t time
 
 void
 td_autopsy_go(td_autopsy *self, uint32_t process, uint64_t time) {
+  if (self->is_of_dumps) return;
   td_autopsy_end(self, process, -1, time);
   self->processes[process].is_gone = true;
 }
@@ -290,6 +308,7 @@ may_follow(const td_autopsy *self, const td_autopsy_process *process) {
 static bool
 is_told(const td_autopsy *self, uint32_t missing, uint64_t longest, uint64_t waited) {
   const td_autopsy_process *process = &self->processes[missing];
+  if (self->is_of_dumps) return true;
   if (td_autopsy_ended_by_itself(self, process) && !may_follow(self, process)) return true;
   return waited >= WAITED_NS && waited > LONGER * longest;
 }

@@ -17,6 +17,9 @@
  *
  * Sends and receives are counted for each two ranks: messages.h.
  *
+ * Of dumps, which have no end, a rank is named without a wait: Note [Dumps] in
+ * engine/exchange/flight_dump.h says what of them comes here.
+ *
  * Groups without names are those of the same size, if each process has one such group. Nobody can
  * tell if a member of the group has no tape, or if a tape lacks events. Of more than some thousand
  * groups it finds nothing: each process looks for its own group among all.
@@ -74,10 +77,12 @@ typedef struct td_autopsy {
   td_messages messages;
   td_pass_leaves leaves; /* the caller gives them the events of passes */
   bool is_confused;      /* a tape lacks events */
+  bool is_of_dumps;      /* the caller's, before the first operation */
 } td_autopsy;
 
-/* td_autopsy_take takes an operation of a process, in the order in which the process handed them.
- * `time` is of a clock of all tapes. `group` is the group's name, or "". */
+/* td_autopsy_take takes an operation of a process, in the order in which the process handed them. A
+ * process may begin with any number: what it handed before is not compared. `time` is of a clock of
+ * all tapes. `group` is the group's name, or "". */
 void td_autopsy_take(td_autopsy *self, uint32_t process, const td_event_collective *event,
                      const char *group, td_handed handed);
 

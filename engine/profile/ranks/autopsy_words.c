@@ -82,13 +82,16 @@ find_one_with_most(const td_parting *parting) {
 }
 
 static void
-say_missing(FILE *out, const td_parting *parting, const td_autopsy_names *names) {
+say_missing(FILE *out, const td_autopsy *self, const td_parting *parting,
+            const td_autopsy_names *names) {
   const td_autopsy_group *group = parting->group;
   const td_autopsy_member *missing = &group->members[parting->missing];
   char *who = names->process(names->data, missing->process), *others = name_others(parting, names);
   char *handed = name_handed(names, find_one_with_most(parting), &parting->handed);
   char *in = name_group(group), *time = td_format("%.1f s", (double)parting->waited * 1e-9);
-  td_sentence sentence = parting->lacks_end ? TD_SAY_ranks_missing_last : TD_SAY_ranks_missing;
+  td_sentence sentence = self->is_of_dumps    ? TD_SAY_ranks_missing_dump
+                         : parting->lacks_end ? TD_SAY_ranks_missing_last
+                                              : TD_SAY_ranks_missing;
   td_say(out, NULL, sentence, td_with_text("missing", who),
          td_with_number("number", parting->number), td_with_text("group", in),
          td_with_text("operation", handed), td_with_text("others", others),
@@ -262,7 +265,7 @@ td_autopsy_text(const td_autopsy *self, const td_parting *parting, const td_auto
   else if (parting->message)
     say_unsent(out, parting, names);
   else
-    say_missing(out, parting, names);
+    say_missing(out, self, parting, names);
   if (!parting->differs && !parting->lacks_end) say_last(out, self, process, names);
   if (!parting->differs) say_end(out, self, &self->processes[process]);
   if (parting->lacks_end)
