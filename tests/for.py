@@ -31,7 +31,7 @@ BY_FOLDER = {
     "app/session/remote": "remote_pipe remote_torch",
     "engine/control": "control live",
     "engine/events": "trace golden tape",
-    "engine/exchange": "export export_tracks export_waits import tape_arrow",
+    "engine/exchange": "export export_tracks export_waits import dumps tape_arrow",
     "engine/probe": "record_torch record hooks numerics steps",
     "engine/probe/observer": "record_torch numerics births saved",
     "engine/profile/answers": "answers cases",

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * `tapedeck import`: opens the trace and the tape, and lets a confined child feed the trace,
- * compressed or not, to engine/exchange. The tape gets its name when it is whole. */
+ * compressed or not, to engine/exchange. The tape gets its name when it is whole. Dumps of the
+ * flight recorder go to import_dumps.h. */
 #include "engine/exchange/import.h"
 #include "app/command.h"
 #include "app/commands/confined_child.h"
+#include "app/commands/import_dumps.h"
 #include "app/common/terminal.h"
 #include "engine/replay/segments.h"
 #include "engine/trace/tape.h"
@@ -238,6 +240,18 @@ default_tape(const char *path) {
   return tape;
 }
 
+/* Traces come alone, and dumps together. */
+static bool
+refuse_files(char **paths) {
+  for (char **path = paths; *path; path++) {
+    if (td_command_refuse_tape(*path)) return true;
+    if (!paths[1] || td_import_is_dump(*path)) continue;
+    td_command_fail(*path, "is no dump of PyTorch's flight recorder; a trace is imported alone");
+    return true;
+  }
+  return false;
+}
+
 int
 td_command_import(int argc, char **argv) {
   g_autofree char *tape = NULL;
@@ -248,8 +262,11 @@ td_command_import(int argc, char **argv) {
       {"force", 0, 0, G_OPTION_ARG_NONE, &force, "Overwrite a tape that exists", NULL},
       {0}};
   int status;
-  if (!td_command_parse("import", entries, false, 1, 1, &argc, &argv, &status)) return status;
-  if (td_command_refuse_tape(argv[1])) return TD_EXIT_USAGE;
+  if (!td_command_parse("import", entries, false, 1, -1, &argc, &argv, &status)) return status;
+  if (refuse_files(argv + 1)) return TD_EXIT_USAGE;
   if (!tape) tape = default_tape(argv[1]);
-  return td_command_may_write(tape, argv[1], force) ? import(argv[1], tape) : TD_EXIT_USAGE;
+  for (char **path = argv + 1; *path; path++)
+    if (!td_command_may_write(tape, *path, force)) return TD_EXIT_USAGE;
+  return td_import_is_dump(argv[1]) ? td_import_dumps(argv + 1, argc - 1, tape)
+                                    : import(argv[1], tape);
 }

@@ -5,10 +5,12 @@
 
 #include <stdio.h>
 
+#define OF_DUMPS 4u /* the level of tapes of PyTorch's flight recorder */
+
 const char *
 td_knowledge_level_name(uint32_t level) {
   static const char *const names[] = {"Tapedeck's own engine", "engine probe", "node hooks",
-                                      "imported trace"};
+                                      "imported trace", "imported dumps"};
   return level < TD_N_ELEMENTS(names) ? names[level] : "unknown";
 }
 
@@ -59,8 +61,10 @@ const char *
 td_knowledge_absence(const td_tape_info *info, uint32_t level, uint32_t kind) {
   static const char *const usual[] = {
       "the recording did not observe it", "this PyTorch does not show it",
-      "hooks see nodes, not the engine", "PyTorch's profiler does not write it"};
+      "hooks see nodes, not the engine", "PyTorch's profiler does not write it",
+      "dumps of PyTorch's flight recorder have no other events than collective"};
   if (!td_event_type_get(kind) || info->n_by_kind[kind]) return NULL;
+  if (level == OF_DUMPS) return usual[OF_DUMPS];
   const absence *found = absence_of(level, kind);
   bool is_told = info->known[kind] == TD_knowledge_absent;
   if (!is_told && (!found || found->is_told)) return NULL;

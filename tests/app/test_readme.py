@@ -26,6 +26,9 @@ for step in range(3):
 TRACE = """{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "autograd::engine::evaluate_function: AddBackward0", "pid": 1, "tid": 1,
 "ts": 1, "dur": 2, "args": {"Sequence number": 1, "Fwd thread id": 1}}]}"""
 
+DUMP = """{"version": "2.10", "pg_config": {"0": {"ranks": "[0]"}}, "entries": [{"process_group": ["0", ""], "collective_seq_id": 1,
+"profiling_name": "nccl:all_reduce", "time_created_ns": 1, "input_sizes": [[2]], "input_dtypes": ["Float"]}]}"""
+
 # The first one that fits a line counts: the test that runs such lines, and words of its source.
 ELSEWHERE = [
     (r"open ssh:|relay|(run|record) --live --listen", "app/test_remote.py", "relay"),
@@ -39,6 +42,7 @@ ELSEWHERE = [
     (r"record --keep", "probe/test_keep.py", "--keep"),
     (r"run --schedule", "control/test_choices.py", "--schedule"),
     (r"run --beside", "app/test_beside.py", "--beside"),
+    (r"import /tmp/|findings job.tape", "exchange/test_dumps.py", '"import"'),
     (r"record", "probe/test_record.py", '"record"'),
     (r"fit", "probe/test_fit.py", '"fit"'),
     (r"bench --torch", "app/test_bench.py", "--torch="),
@@ -47,11 +51,12 @@ ELSEWHERE = [
 
 # What a word stands for, where the words before it do not say it.
 WORDS = {"FILE": "nan_from_sum.tape", "FILE.tape": "nan_from_sum.tape", "SCRIPT.py": "train.py", "WHEN": "nan", "N": "1",
-         "FORMAT": "csv", "TRACE.json": "trace.json", "POLICY": "fifo", "FUNCTION=X": "AddBackward0=0.5", "NAME.tape": "ties.tape"}
+         "FORMAT": "csv", "TRACE.json": "trace.json", "DUMP": "dump_rank_0",
+         "POLICY": "fifo", "FUNCTION=X": "AddBackward0=0.5", "NAME.tape": "ties.tape"}
 AFTER = {"--pass": "0", "--skip-first": "0", "report --by": "op", "--free": "AddBackward0", "run": "ties", "lesson": "chain", "schema": "info"}
 
 # Lines that say less than the command wants to know.
-INSTEAD = {"run": "run --help", "run --keep": "run --keep 2steps train.py", "COMMAND --help": "info --help",
+INSTEAD = {"run": "run --help", "import": "import --help", "run --keep": "run --keep 2steps train.py", "COMMAND --help": "info --help",
            "whatif FILE -o FILE": "whatif FILE --policy fifo -o FILE"}
 
 # They say what they found with their status.
@@ -110,7 +115,7 @@ class Readme(unittest.TestCase):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.tapes = os.path.join(cls.temporary.name, "tapes")
         os.makedirs(os.path.join(cls.tapes, "out"))
-        for name, text in (("train.py", TRAIN), ("trace.json", TRACE)):
+        for name, text in (("train.py", TRAIN), ("trace.json", TRACE), ("dump_rank_0", DUMP)):
             with open(os.path.join(cls.tapes, name), "w", encoding="utf-8") as file:
                 file.write(text)
         for arguments in (["nan_from_sum"], ["ties"], ["contention"], ["train.py"], ["--devices", "cpu,sim:2", "-o", "out/digits.tape", "digits"]):
