@@ -102,7 +102,7 @@ uint32_t td_find_leaves_label_of(const td_find_leaves *self, uint32_t node);
 void td_find_leaves_learn(td_find_leaves *self, const td_catalog *catalog);
 void td_find_leaves_tell(const td_find_leaves *self, td_tape *tape, td_findings *findings);
 
-/* Parameters, by name, that lack a gradient because the program replaced them: that is told
- * already. NULL if nothing says so. */
+/* td_find_leaves_replaced returns parameters, by name, that lack a gradient because the program
+ * replaced them, if a finding of leaves says so already; else NULL. Borrowed. */
 const td_number_map *td_find_leaves_replaced(const td_find_leaves *self, td_tape *tape);
 void td_find_leaves_fini(td_find_leaves *self);
