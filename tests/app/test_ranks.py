@@ -88,6 +88,7 @@ for step in range(4):
     'one_is_killed': ("""
 net = DistributedDataParallel(net)
 for step in range(4):
+    if step == 2: time.sleep(1.5) # so the tapes have the steps before
     if step == 3 and rank == 1:
         import subprocess
         subprocess.run(['kill', '-9', str(os.getpid())])

@@ -20,6 +20,7 @@ REASONS = {
     "app/test_attach_unrecorded.py": {"4": "the same", "moment * .7": "Ctrl+C comes at different places of gdb's work"},
     "app/test_full_disk.py": {"0.4": "the recorder writes what it has, though nobody asks it to"},
     "app/test_kills.py": {"after_s": "a kill comes at any moment"},
+    "app/test_ranks.py": {"1.5": "the recorder writes what it has, though nobody asks it to"},
     "app/test_program_runner.c": {"OTHERS_LIFE_S": "a program outlives its parent"},
     "cases/run_cases.py": {"5": "a command of its own: the time between two looks of attach"},
     "control/test_live.py": {"0.3": SUBJECT},
