@@ -786,6 +786,18 @@ def recorded_together(python):
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return together.run(python, scripts, folder.name, environment, (TAPEDECK, "record")), folder
 
+ZEROS_BESIDE_OTHERS = """
+import torch
+w = torch.ones(3, requires_grad=True)
+class Two(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, p, q): return p + q
+    @staticmethod
+    def backward(ctx, g): return g, g * 0
+for _ in range(4):
+    Two.apply(w * 0, w * 3).sum().backward()
+"""
+
 
 class SilentMistakes(unittest.TestCase):
     def findings(self, tape):
@@ -843,17 +855,27 @@ class SilentMistakes(unittest.TestCase):
                 self.assertEqual(one["kind"], "program_failed")
                 self.assertIn("Not known why", one["advice"])
 
-    def test_first_zeros(self):
-        """With numbers of gradients on the tape, the first node that gave out zeros is named, and no other recording is asked for."""
+    def find_with_numbers(self, program):
+        """The finding of a program, recorded with --stats full on each PyTorch."""
         with tempfile.TemporaryDirectory() as folder:
             script, tape = os.path.join(folder, "one.py"), os.path.join(folder, "one.tape")
             with open(script, "w") as file:
-                file.write(START + MISTAKES["hook_that_returns_zeros"][2])
+                file.write(program)
             for python in torches.of_test(self):
                 subprocess.run([TAPEDECK, "record", "--force", "--stats", "full", "-o", tape, "--", python, script], capture_output=True, timeout=300)
                 one, = self.findings(tape)
-                self.assertRegex(one["advice"], r"The first node that gave out zeros alone, .* is AddmmBackward0")
-                self.assertNotIn("record --stats", one["advice"])
+                yield one
+
+    def test_first_zeros(self):
+        """With numbers of gradients on the tape, the first node that gave out zeros is named, and no other recording is asked for."""
+        for one in self.find_with_numbers(START + MISTAKES["hook_that_returns_zeros"][2]):
+            self.assertRegex(one["advice"], r"The first node that gave out zeros alone, .* is AddmmBackward0")
+            self.assertNotIn("record --stats", one["advice"])
+
+    def test_zeros_beside_others(self):
+        """A node whose second output alone is zero does not give out zeros alone."""
+        for one in self.find_with_numbers(ZEROS_BESIDE_OTHERS):
+            self.assertRegex(one["advice"], r"The first node that gave out zeros alone, .* is MulBackward0")
 
     def test_lines(self):
         """With --stacks, results that no pass reached have a line. Without, people are told how to get it."""

@@ -52,15 +52,25 @@ td_find_zeros_hook(td_find_zeros *self, const td_event_hook_begin *event) {
     self->now = (td_zeros_hook){event->owner, event->node};
 }
 
+static void
+forget_empty(td_find_zeros *self) {
+  free(self->empty_name);
+  self->empty_name = NULL;
+  self->empty = 0;
+}
+
+/* A node's outputs follow each other on its thread. All of them must be zero. */
 void
 td_find_zeros_measure(td_find_zeros *self, const td_event_tensor_stats *event) {
   if (event->place != TD_stats_place_output || !event->n_elements) return;
   bool is_zero = !event->n_nan && !event->n_inf && event->min == 0 && event->max == 0;
+  uint64_t *other = td_number_map_put(&self->others, event->event.thread);
   self->has_numbers = true;
-  if (is_zero && !self->empty)
+  if (!is_zero) *other = event->node + UINT64_C(1);
+  if (is_zero && !self->empty && *other != event->node + UINT64_C(1))
     self->empty = event->node + 1;
   else if (!is_zero && self->empty == event->node + 1)
-    self->empty = 0;
+    forget_empty(self);
 }
 
 void
@@ -209,5 +219,6 @@ td_find_zeros_fini(td_find_zeros *self) {
   free(self->flat_line);
   free(self->hook_name);
   free(self->empty_name);
+  td_number_map_fini(&self->others);
   *self = (td_find_zeros){0};
 }

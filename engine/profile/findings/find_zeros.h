@@ -4,6 +4,7 @@
  * Private to engine/profile/findings. Zero-initialise. */
 #pragma once
 
+#include "engine/base/number_map.h"
 #include "engine/profile/findings/find_leaves.h"
 
 /* The first hook of a pass that can change a gradient. */
@@ -25,6 +26,7 @@ typedef struct td_find_zeros {
   uint32_t n_passes, n_hooked;     /* with stores; those of them with a hook before these */
   char *hook_name;                 /* (owned) of its node, or NULL */
   bool has_numbers;                /* of what nodes gave out */
+  td_number_map others;            /* by thread: 1 + the last node that gave out another number */
   uint32_t empty;                  /* 1 + the first node that gave out zeros alone, or 0 */
   char *empty_name;                /* (owned) or NULL */
 } td_find_zeros;
