@@ -3,8 +3,8 @@
 
 #include "app/command.h"
 #include "app/commands/confined_child.h"
+#include "app/common/paths.h"
 #include "engine/exchange/flight_dump.h"
-#include "engine/trace/tape.h"
 #include "ui/geometry/format.h"
 
 #include <gio/gio.h>
@@ -44,20 +44,19 @@ tell_failure(const char *said) {
 
 static char *
 read_rows(char **paths, int n, int *status) {
-  const char *own = g_getenv("TAPEDECK_PYTHON"), *python = own && *own ? own : "python3";
   g_autoptr(GStrvBuilder) words = g_strv_builder_new();
   g_autoptr(GError) error = NULL;
   g_autofree char *said = NULL;
   char *rows = NULL;
   int ended = 0;
-  g_strv_builder_add_many(words, python, "-I", "-c", td_flight_script, NULL);
+  g_strv_builder_add_many(words, td_path_python(), "-I", "-c", td_flight_script, NULL);
   for (int i = 0; i < n; i++)
     g_strv_builder_add(words, paths[i]);
   g_auto(GStrv) argv = g_strv_builder_end(words);
   *status = TD_EXIT_USAGE;
   if (!g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &rows, &said, &ended,
                     &error))
-    td_command_fail(python, "%s", error->message);
+    td_command_fail(td_path_python(), "%s", error->message);
   else if (ended != 0 || !g_str_has_suffix(rows, "ready\n"))
     tell_failure(said);
   else
@@ -70,7 +69,6 @@ read_rows(char **paths, int n, int *status) {
 typedef struct job {
   const char *tape, *source; /* (borrowed) */
   td_flight_dump *dump;      /* (owned) */
-  int n;                     /* dumps */
 } job;
 
 static void
@@ -119,7 +117,7 @@ td_import_dumps(char **paths, int n, const char *tape) {
   if (status != TD_EXIT_OK) return status;
   g_autofree char *name = g_path_get_basename(paths[0]);
   g_autofree char *more = n > 1 ? g_strdup_printf("%s and %d more", name, n - 1) : g_strdup(name);
-  job self = {.tape = tape, .source = more, .dump = td_flight_dump_new(), .n = n};
+  job self = {.tape = tape, .source = more, .dump = td_flight_dump_new()};
   status = take_rows(self.dump, rows)
                ? td_confined_child_write(tape, fill, &self)
                : td_command_fail(more, "has an operation whose numbers are none");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * `tapedeck import` of dumps of PyTorch's flight recorder, one of each rank, as one tape. A Python
- * reads them (read_flight.py), because some are pickled; it is TAPEDECK_PYTHON or the python3 of
- * PATH. Main thread. */
+ * reads them (read_flight.py, by td_path_python), because some are pickled. Main thread. */
 #pragma once
 
 #include <stdbool.h>

@@ -13,7 +13,7 @@ MEMORY = 2 << 30
 KNOWN = {"all_reduce": "ALLREDUCE", "all_reduce_barrier": "BARRIER", "allreduce_coalesced": "ALLREDUCE_COALESCED",
          "all_gather": "ALLGATHER", "_all_gather_base": "_ALLGATHER_BASE", "reduce_scatter": "REDUCE_SCATTER",
          "_reduce_scatter_base": "_REDUCE_SCATTER_BASE", "all_to_all": "ALLTOALL", "all_to_all_base": "ALLTOALL_BASE"}
-FIELDS = ("group", "size", "rank", "number", "ended", "ns", "operation", "dtype", "elements", "tensors", "stack")
+FIELDS = ("group", "size", "rank", "number", "ended", "ns", "timeout_ms", "operation", "dtype", "elements", "tensors", "stack")
 
 
 class Plain(pickle.Unpickler):
@@ -88,6 +88,7 @@ def rows_of(dump, rank):
             "group": name + (f" ({words[0]})" if words and words[0] not in ("", "undefined") else ""), "size": len(members),
             "rank": members.index(rank), "number": int(entry["collective_seq_id"]),
             "ended": int(entry.get("state") == "completed" or bool(entry.get("retired"))), "ns": int(entry["time_created_ns"]),
+            "timeout_ms": int(entry.get("timeout_ms") or 0),
             "operation": KNOWN.get(operation, operation.upper()), "dtype": str(dtypes[0]).lower() if dtypes else "",
             "elements": numbers(sizes), "tensors": len(sizes), "stack": stack_of(entry)}
     return [row for row in operations.values() if row["number"] > 0]

@@ -10,14 +10,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DAY_NS UINT64_C(86400000000000) /* where a dump does not tell the timeout */
+#define CLOCKS_NS UINT64_C(60000000000)
+
 /* The fields of a row, in the order of read_flight.py. */
-enum { GROUP, SIZE, RANK, NUMBER, ENDED, NS, OPERATION, DTYPE, ELEMENTS, TENSORS, STACK, N_FIELDS };
+enum {
+  GROUP,
+  SIZE,
+  RANK,
+  NUMBER,
+  ENDED,
+  NS,
+  TIMEOUT_MS,
+  OPERATION,
+  DTYPE,
+  ELEMENTS,
+  TENSORS,
+  STACK,
+  N_FIELDS
+};
 
 typedef struct operation {
   uint32_t dump, group, rank, number;
   uint32_t operation, dtype, stack; /* in the texts */
   uint32_t tensors;
-  uint64_t ns, elements;
+  uint64_t ns, timeout_ns, elements;
   bool has_ended;
 } operation;
 
@@ -127,9 +144,10 @@ take_operation(td_flight_dump *self, char **fields) {
   static const struct {
     int field;
     uint64_t most;
-  } counts[] = {
-      {SIZE, UINT32_MAX - 1}, {RANK, UINT32_MAX - 1}, {NUMBER, UINT32_MAX - 1}, {ENDED, 1},
-      {NS, INT64_MAX},        {ELEMENTS, INT64_MAX},  {TENSORS, UINT32_MAX}};
+  } counts[] = {{SIZE, UINT32_MAX - 1},   {RANK, UINT32_MAX - 1},
+                {NUMBER, UINT32_MAX - 1}, {ENDED, 1},
+                {NS, INT64_MAX},          {TIMEOUT_MS, INT64_MAX / 1000000},
+                {ELEMENTS, INT64_MAX},    {TENSORS, UINT32_MAX}};
   uint64_t values[N_FIELDS] = {0};
   for (size_t i = 0; i < TD_N_ELEMENTS(counts); i++)
     if (!read_number(fields[counts[i].field], counts[i].most, &values[counts[i].field]))
@@ -145,6 +163,7 @@ take_operation(td_flight_dump *self, char **fields) {
                    .stack = put_text(self, fields[STACK]),
                    .tensors = (uint32_t)values[TENSORS],
                    .ns = values[NS],
+                   .timeout_ns = values[TIMEOUT_MS] * 1000000,
                    .elements = values[ELEMENTS],
                    .has_ended = values[ENDED] != 0};
   note_part(self, &one);
@@ -194,6 +213,24 @@ has_twins(const td_flight_dump *self) {
     *known = 1;
   }
   td_number_map_fini(&ranks);
+  return found;
+}
+
+/* An operation that two ranks handed further apart than its timeout, and some more for the clocks
+ * of two machines, is none of one run: a file may be left from an earlier one. */
+static const operation *
+find_apart(const td_flight_dump *self) {
+  td_number_map handed = {0}; /* 1 + operation, by group and number */
+  const operation *found = NULL;
+  for (uint32_t i = 0; i < self->n_operations && !found; i++) {
+    const operation *one = &self->operations[i];
+    uint64_t *other = td_number_map_put(&handed, (uint64_t)one->group << 32 | one->number);
+    if (!*other) *other = i + 1;
+    uint64_t ns = self->operations[*other - 1].ns,
+             most = one->timeout_ns ? one->timeout_ns : DAY_NS;
+    if (TD_MAX(ns, one->ns) - TD_MIN(ns, one->ns) > most + CLOCKS_NS) found = one;
+  }
+  td_number_map_fini(&handed);
   return found;
 }
 
@@ -272,6 +309,13 @@ td_flight_dump_write(td_flight_dump *self, const char *path, bool overwrite, con
   if (self->n_operations == 0)
     return td_error_set(error, TD_INVALID, "no operation of several ranks in any dump");
   if (has_twins(self)) return td_error_set(error, TD_INVALID, "two dumps are of the same rank");
+  const operation *apart = find_apart(self);
+  if (apart)
+    return td_error_set(
+        error, TD_INVALID,
+        "two ranks handed operation %u of process group %s further apart than its timeout: the "
+        "dumps are not of one run",
+        (unsigned)apart->number, td_text_table_get(&self->texts, self->groups[apart->group].name));
   td_maker *maker;
   uint64_t start = find_start(self);
   td_status status = td_maker_open(path, overwrite, 0, start, &maker, error);

@@ -4,11 +4,12 @@
  * that a rank handed to its process groups, with their numbers, and no backward pass.
  *
  * Note [Dumps]
- * A dump does not say when it was made. So nothing follows from how long an operation lasts. That a
- * rank did not come to an operation follows only if the operation had ended on no rank: if it had,
- * all ranks must have come to it, and the rank's dump is older than that of the others. Such a
- * group is cut after the last operation that all its dumps have. Clocks of several machines are not
- * compared.
+ * A dump does not say when it was made. So nothing follows from how long an operation lasts. A rank
+ * that lacks an operation did not come to it, or its dump is older than those of the others. If the
+ * operation ended on any rank, all ranks had come to it: then the dump is older, and the group is
+ * cut after the last operation that all its dumps have. Clocks of several machines are not
+ * compared, but for a file that is left from another run: two ranks cannot hand an operation
+ * further apart than its timeout.
  *
  * Sends and receives are left out: a dump has too few of them to count messages. A dump forgets the
  * oldest operations. Groups may begin with any number.
@@ -38,6 +39,6 @@ void td_flight_dump_free(td_flight_dump *self);
 bool td_flight_dump_take(td_flight_dump *self, char *row);
 
 /* td_flight_dump_write writes the tape; `source` is what the dumps are called. TD_INVALID where
- * there is no operation, or two dumps are of one rank; TD_IO. */
+ * there is no operation, or two dumps are of one rank or not of one run; TD_IO. */
 td_status td_flight_dump_write(td_flight_dump *self, const char *path, bool overwrite,
                                const char *source, td_flight_report *report, td_error *error);

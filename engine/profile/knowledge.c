@@ -14,10 +14,15 @@ td_knowledge_level_name(uint32_t level) {
   return level < TD_N_ELEMENTS(names) ? names[level] : "unknown";
 }
 
+/* Kinds up to process_new tell of the recording. */
+static bool
+is_of_engine(uint32_t kind) {
+  return kind > TD_EVENT_process_new && kind < TD_EVENT_LIMIT;
+}
+
 bool
 td_knowledge_applies(const td_tape_info *info, uint32_t kind) {
-  bool of_the_engine = kind > TD_EVENT_process_new && kind < TD_EVENT_LIMIT;
-  return of_the_engine && td_event_type_get(kind) &&
+  return is_of_engine(kind) && td_event_type_get(kind) &&
          (info->n_by_kind[kind] > 0 || info->known[kind] != TD_knowledge_observed);
 }
 
@@ -64,7 +69,7 @@ td_knowledge_absence(const td_tape_info *info, uint32_t level, uint32_t kind) {
       "hooks see nodes, not the engine", "PyTorch's profiler does not write it",
       "dumps of PyTorch's flight recorder have no other events than collective"};
   if (!td_event_type_get(kind) || info->n_by_kind[kind]) return NULL;
-  if (level == OF_DUMPS) return usual[OF_DUMPS];
+  if (level == OF_DUMPS && is_of_engine(kind)) return usual[OF_DUMPS];
   const absence *found = absence_of(level, kind);
   bool is_told = info->known[kind] == TD_knowledge_absent;
   if (!is_told && (!found || found->is_told)) return NULL;

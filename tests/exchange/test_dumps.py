@@ -164,10 +164,26 @@ class Dumps(unittest.TestCase):
         self.assertEqual(self.say(dump(entry(1)), dump(entry(1))), [])
         self.assertNotIn("ranks_part", self.unjudged())
 
+    def test_what_is_absent(self):
+        """All that the engine does is, and it is said why."""
+        self.say(dump(entry(1)), dump(entry(1)))
+        info = json.loads(subprocess.run([TAPEDECK, "info", "--json", self.tape], capture_output=True, text=True, check=True).stdout)
+        self.assertEqual(info["probe_level_name"], "imported dumps")
+        text = subprocess.run([TAPEDECK, "info", self.tape], capture_output=True, text=True, check=True).stdout
+        absent = next(line for line in text.splitlines() if line.startswith("absent"))
+        self.assertIn(" node_new,", absent)
+        self.assertNotIn("dropped", absent)
+        self.assertIn("flight recorder have no other events", absent)
+
     def test_clocks(self):
         """Those of two machines may be seconds apart: nobody is late."""
         late = [entry(n, time_created_ns=10**18 + 10**10 + 10**6 * n) for n in range(1, 50)]
         self.assertEqual(self.say(dump(*map(entry, range(1, 50))), dump(*late)), [])
+
+    def test_two_runs(self):
+        """A file of yesterday's run lies beside today's."""
+        old = dump(*(entry(n, time_created_ns=10**18 - 86400 * 10**9 + n) for n in range(1, 4)))
+        self.assertIn("not of one run", self.refuse(*self.write(dump(*map(entry, range(1, 6))), old)))
 
     def test_code(self):
         class Evil:
