@@ -14,8 +14,8 @@
  * for another one. So a queue keeps, for each pass that has a task there, for how long nodes of
  * that pass ran.
  *
- * A thread that had no core tells so when that is over: the time then moves to no_core from the
- * cause that it had, as far as that cause goes back, and not beyond the last time that it told so.
+ * A thread that had no core tells so when that is over. The time then moves from the cause that the
+ * thread had to no_core: at most as far as that cause goes back, or to the last such event.
  *
  * If tasks of a pass lie and no thread is at work for the pass, then the pass waits for the threads
  * of these queues. If it has tasks in several queues, these share the time. */
